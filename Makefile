@@ -1,0 +1,37 @@
+# make run | test | lint | bench | golden     (Python >= 3.11 and make are all it needs)
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: run venv test lint bench golden soak clean
+run: venv
+	$(BIN)/headway serve
+
+venv: $(VENV)/.run
+$(VENV)/.run: requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m bench
+
+golden: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/golden --refresh-golden
+
+clean:
+	rm -rf $(VENV) build *.egg-info

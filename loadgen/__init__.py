@@ -1,0 +1,1 @@
+"""What we ask an endpoint for, and asking it."""

@@ -1,0 +1,1 @@
+"""Sockets, kernel arrival stamps and the hot path."""

@@ -1,0 +1,1 @@
+"""Sans-io: the bytes of one endpoint API to its events; no clock, socket or thread here."""

@@ -1,0 +1,1 @@
+"""A streaming LLM server whose truth we know; shares no code with what it checks."""

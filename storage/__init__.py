@@ -1,0 +1,1 @@
+"""What we saw: records, the crash-safe spool, and the one database."""

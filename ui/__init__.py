@@ -1,0 +1,1 @@
+"""The dashboard's router, theme and small shared widgets."""
