@@ -1,0 +1,136 @@
+"""The records between what we saw and every number: request rows, token events, pulses, stages.
+
+Times are integers.  In a load worker they are ns on the host's monotonic line; at the spool they are
+floored to µs counted from the run's time zero, and from there on every name ends in `_us`.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+Outcome = Literal[
+    "complete",
+    "truncated",
+    "http_error",
+    "rate_limited",
+    "stream_error",
+    "empty",
+    "malformed",
+    "connect_failed",
+    "reset",
+    "timeout",
+    "cancelled",
+    "not_sent",
+]
+OUTCOMES: tuple[str, ...] = Outcome.__args__  # type: ignore[attr-defined]
+
+TokenSource = Literal["usage", "usage_continuous", "tokenizer", "chunks"]
+
+KINDS: tuple[str, ...] = ("content", "reasoning", "refusal", "tool")
+"""Kinds of a token event; its number in `TOKEN_EVENT.kind` is the index here."""
+
+TOKEN_EVENT = np.dtype(
+    [
+        ("request_id", "<i4"),
+        ("seq", "<i4"),  # 0 for the first token event of the request
+        ("t_us", "<i8"),  # arrival, µs from the run's time zero
+        ("gap_us", "<i4"),  # difference of stored t_us; -1 on the request's first event
+        ("n_tokens", "<u2"),  # tokens in this chunk where the server tells; 0 = unknown
+        ("kind", "u1"),  # index into KINDS
+        ("shared", "u1"),  # 1: a later token event of this request was completed by the same read
+        ("lag_us", "<i4"),  # read minus arrival; -1 = no kernel stamp (arrival is the read time)
+        ("bound_us", "<i4"),  # 0, or for a shared event how much earlier its true arrival may lie
+    ]
+)
+"""One token event as the decoder writes it to a column segment."""
+
+
+@dataclass(slots=True)
+class RequestRow:
+    """One request as the client saw it; the row of `requests` in docs/schema.md.
+
+    due <= dispatched <= send <= first_byte <= end.  None is "no such thing", never 0.
+    """
+
+    request_id: int
+    x_request_id: str
+    worker: int
+    stage: int
+    phase: Literal["preflight", "warmup", "measure", "drain"]
+    outcome: Outcome
+    dispatched_us: int
+    end_us: int
+    due_us: int | None = None  # the plan's instant; None in closed loop
+    send_us: int | None = None  # None when not_sent
+    conn_reused: bool | None = None
+    reconnects: int = 0  # stale keep-alive connections replaced before this request was sent
+    dns_us: int | None = None  # durations of a new connection's phases
+    connect_us: int | None = None
+    tls_us: int | None = None
+    first_byte_us: int | None = None
+    headers_us: int | None = None  # the read that completed the response head
+    first_token_us: int | None = None
+    first_visible_us: int | None = None  # first content, refusal or tool token event
+    last_token_us: int | None = None
+    http_status: int | None = None
+    finish_reason: str | None = None
+    detail: str | None = None  # the server's own sentence, or what went wrong
+    response_id: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    token_source: TokenSource | None = None
+    prompt_tokens_planned: int | None = None
+    max_tokens: int | None = None
+    n_chunks: int = 0  # token events
+    first_chunk_tokens: int | None = None
+    other_events: dict[str, int] = field(default_factory=dict[str, int])  # role, empty, usage, …
+    n_shared: int = 0
+    n_missing_stamps: int = 0  # reads without a kernel stamp
+    bytes_received: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as JSON-ready values, keys in the order above."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class Pulse:
+    """One second of one load worker: is the load generator itself healthy?  Times in µs."""
+
+    worker: int
+    t_us: int
+    stage: int
+    in_flight: int
+    sent: int  # since the run began, as are done, failed, not_sent
+    done: int
+    failed: int
+    not_sent: int
+    reads: int  # in this second, as is everything below
+    missing_stamps: int
+    read_lag_p50_us: int | None  # read time minus kernel stamp
+    read_lag_p99_us: int | None
+    read_lag_max_us: int | None
+    send_lag_p99_us: int | None  # send minus due (open loop)
+    send_lag_max_us: int | None
+    hub_late_max_us: int | None  # how late a 50 ms tick of the event loop came
+    gc_pause_max_us: int | None
+    cpu_share: float  # of one core
+    rss_bytes: int
+    backlog_bytes: int  # raw bytes on disk not yet decoded
+
+
+@dataclass(slots=True)
+class StageRow:
+    """One load level as it happened; µs from the run's time zero."""
+
+    stage: int
+    name: str  # "c=16" or "5/s"
+    kind: Literal["closed", "open"]
+    concurrency: int | None
+    rate_per_s: float | None
+    begin_us: int  # requests may be issued from here
+    issue_end_us: int | None  # no request was issued after this
+    end_us: int | None  # every stream of the stage had ended
