@@ -1,14 +1,23 @@
-"""The plan of a test: target, workload, load stages, SLOs, limits, seed.  TOML or JSON in and out."""
+"""The plan of a test: target, workload, stages, SLOs, limits, seed.  TOML or JSON in and out."""
 
 import hashlib
 import json
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self, cast
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 
 class PlanError(ValueError):
@@ -64,13 +73,24 @@ class Workload(_Part):
     extra_body: dict[str, Any] = {}  # merged into each request's JSON body
 
 
-class ClosedLoop(_Part):
-    """Exactly `concurrency` streams in flight; ends after `requests` or `seconds`, whichever first."""
+class _Level(_Part):
+    """What every stage has: an end."""
+
+    requests: Annotated[int, Field(ge=1)] | None = None
+    seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.requests is None and self.seconds is None:
+            raise ValueError("never ends; give it requests or seconds")
+        return self
+
+
+class ClosedLoop(_Level):
+    """Exactly `concurrency` streams in flight, until `requests` or `seconds` are over."""
 
     kind: Literal["closed"] = "closed"
     concurrency: Annotated[int, Field(ge=1, le=100_000)]
-    requests: Annotated[int, Field(ge=1)] | None = None
-    seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
 
     @property
     def name(self) -> str:
@@ -78,14 +98,12 @@ class ClosedLoop(_Part):
         return f"c={self.concurrency}"
 
 
-class OpenLoop(_Part):
+class OpenLoop(_Level):
     """Arrivals on an absolute schedule that never waits for answers; Poisson unless said."""
 
     kind: Literal["open"] = "open"
     rate_per_s: Annotated[float, Field(gt=0, le=100_000)]
     arrivals: Literal["poisson", "constant"] = "poisson"
-    requests: Annotated[int, Field(ge=1)] | None = None
-    seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
 
     @property
     def name(self) -> str:
@@ -93,7 +111,22 @@ class OpenLoop(_Part):
         return f"{self.rate_per_s:g}/s"
 
 
-Stage = Annotated[ClosedLoop | OpenLoop, Field(discriminator="kind")]
+def _stage_kind(stage: Any) -> str | None:
+    """`kind` may be left out of a file: a stage with rate_per_s is open, any other closed."""
+    if isinstance(stage, dict):
+        given = cast("dict[str, Any]", stage)
+        return given.get("kind") or ("open" if "rate_per_s" in given else "closed")
+    return getattr(stage, "kind", None)
+
+
+Stage = Annotated[
+    Annotated[ClosedLoop, Tag("closed")] | Annotated[OpenLoop, Tag("open")],
+    Discriminator(
+        _stage_kind,
+        custom_error_type="stage_kind",
+        custom_error_message="is not a stage; expected kind = 'closed' or kind = 'open'",
+    ),
+]
 
 
 class Slo(_Part):
@@ -128,13 +161,6 @@ class Plan(_Part):
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     connections: Literal["warm", "cold"] = "warm"  # cold: each stream opens its own connection
 
-    @model_validator(mode="after")
-    def _every_stage_ends(self) -> "Plan":
-        for i, stage in enumerate(self.stages):
-            if stage.requests is None and stage.seconds is None:
-                raise ValueError(f"stages[{i}] never ends; give it requests or seconds")
-        return self
-
     def to_json(self) -> bytes:
         """The canonical bytes written to plan.json."""
         return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False).encode()
@@ -152,14 +178,23 @@ def parse(raw: dict[str, Any]) -> Plan:
         raise PlanError([_sentence(e) for e in error.errors()]) from None
 
 
-def load(path: Path) -> Plan:
-    """A plan from a .toml or .json file; raises PlanError, also for a file that cannot be read."""
+def read(path: Path) -> dict[str, Any]:
+    """The plain values of a .toml or .json file; raises PlanError if it cannot be read as one."""
     try:
         text = path.read_text(encoding="utf-8")
-        raw = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PlanError([f"{path}: cannot be read as a plan: {error}"]) from None
-    return parse(raw)
+        raw: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except OSError as error:
+        raise PlanError([f"{path} cannot be read: {error.strerror or error}."]) from None
+    except ValueError as error:  # not UTF-8, not JSON, not TOML
+        raise PlanError([f"{path} cannot be read as a plan: {error}."]) from None
+    if not isinstance(raw, dict):
+        raise PlanError([f"{path} holds a {type(raw).__name__}; a plan is an object."])
+    return cast("dict[str, Any]", raw)
+
+
+def load(path: Path) -> Plan:
+    """A plan from a .toml or .json file; raises PlanError, also for a file that cannot be read."""
+    return parse(read(path))
 
 
 def _sentence(error: Any) -> str:
@@ -173,7 +208,7 @@ def _sentence(error: Any) -> str:
         return f"{where} is missing."
     if kind == "extra_forbidden":
         return f"{where} is not a field of a plan; check its spelling."
-    if kind == "value_error":
+    if kind in ("value_error", "stage_kind"):
         return f"{where} {message.removeprefix('Value error, ')}.".strip()
     given = error.get("input")
     shown = "" if isinstance(given, dict | list) else f" is {given!r};"

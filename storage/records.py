@@ -1,7 +1,7 @@
 """The records between what we saw and every number: request rows, token events, pulses, stages.
 
-Times are integers.  In a load worker they are ns on the host's monotonic line; at the spool they are
-floored to µs counted from the run's time zero, and from there on every name ends in `_us`.
+Times are integers.  In a load worker they are ns on the host's monotonic line; at the spool they
+are floored to µs counted from the run's time zero, and from there on every name ends in `_us`.
 """
 
 from dataclasses import asdict, dataclass, field

@@ -1,0 +1,56 @@
+"""Synthetic prompts of a wanted length, different for each request unless told otherwise.
+
+One short common word is one token for most tokenizers (the simulator counts just so); the server's
+own count is kept beside the planned one, and the difference is shown.
+"""
+
+from random import Random
+
+_COMMON = (
+    "a about after all also and any as at back be because bed before big book both bring but by "
+    "call can city close come could day do door down each early end even every eye face far few "
+    "find first five food for four from full get give go good great half hand hard have he head "
+    "hear help her here high him home hot house how if in into it its just keep kind know land "
+    "large last late learn left less let life light like line list live long look lot love low "
+    "make man many may me mean men might mind more most move much must my name near need never "
+    "new next night no not now of off old on once one only open or other our out over own page "
+    "part people place play point put read real red right room round run said same saw say sea "
+    "see seem set she short show side sit small so some soon still stop story such sun sure take "
+    "talk tell ten than that the their them then there they thing think this those three time to "
+    "too top town tree true try turn two under up us use very walk want warm was water way we "
+    "week well went were what when where which while white who why wide will wind with word work "
+    "world would write year yes yet you young your"
+)
+WORDS = _COMMON.split()
+POOL_WORDS = 20_000
+
+
+class SyntheticPrompts:
+    """Prompts of `n_words` words; built once per worker, so that one costs a few µs.
+
+    unique: the first words carry the request's number, so that no prefix cache can answer for it.
+    """
+
+    def __init__(self, n_words: int, seed: int, *, unique: bool) -> None:
+        rng = Random(seed)
+        self._n_words = n_words
+        self._unique = unique
+        self._pool = rng.choices(WORDS, k=max(POOL_WORDS, n_words + 1))
+
+    def prompt(self, stage: int, index: int) -> str:
+        """The prompt of the stage's `index`-th request: always the same for the same seed."""
+        if not self._unique:
+            return " ".join(self._pool[: self._n_words])
+        head = _number_in_words(stage * 1_000_003 + index)[: self._n_words]
+        rest = self._n_words - len(head)
+        start = (index * 7919) % (len(self._pool) - rest) if rest < len(self._pool) else 0
+        return " ".join(head + self._pool[start : start + rest])
+
+
+def _number_in_words(number: int) -> list[str]:
+    """At least four words, the least significant digit first: prefixes differ from the first on."""
+    digits: list[str] = []
+    while number or len(digits) < 4:
+        number, digit = divmod(number, len(WORDS))
+        digits.append(WORDS[digit])
+    return digits

@@ -1,0 +1,69 @@
+"""A plan says all its mistakes at once and round-trips."""
+
+import json
+
+import pytest
+
+from loadgen.plan import PlanError, load, parse
+
+GOOD = {
+    "name": "sweep",
+    "target": {"url": "http://127.0.0.1:8000/v1", "model": "m"},
+    "stages": [
+        {"kind": "closed", "concurrency": 4, "requests": 40},
+        {"kind": "open", "rate_per_s": 2.5, "seconds": 10},
+    ],
+}
+
+
+def test_a_plan_survives_its_own_json():
+    plan = parse(GOOD)
+    assert parse(json.loads(plan.to_json())) == plan
+    assert [stage.name for stage in plan.stages] == ["c=4", "2.5/s"]
+
+
+def test_five_mistakes_are_all_named_in_one_answer():
+    bad = {
+        "target": {"url": "localhost:8000", "api": "openai_chat"},
+        "workload": {"prompt_tokens": 0},
+        "stages": [{"kind": "closed", "concurrency": -1, "requests": 1}],
+        "slos": [{"metric": "ttft", "percentile": 101, "max_ms": 5}],
+    }
+    with pytest.raises(PlanError) as error:
+        parse(bad)
+    text = str(error.value)
+    for field in (
+        "target.url",
+        "target.model is missing",
+        "workload.prompt_tokens",
+        "stages[0].concurrency",
+        "slos[0].percentile",
+    ):
+        assert field in text
+    assert len(error.value.problems) == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"stages": [{"kind": "closed", "concurrency": 2}]}, "never ends"),
+        ({"stages": []}, "stages"),
+        ({"stages": [{"kind": "burst", "concurrency": 2}]}, "stages[0]"),
+        ({"target": {"url": "http://u:p@h/", "model": "m"}}, "user name or password"),
+        ({"target": {"url": "http://h", "model": "m", "api_key_env": "sk-123"}}, "variable name"),
+        ({"speling": 1}, "speling is not a field"),
+    ],
+)
+def test_a_mistake_is_a_sentence_that_names_its_field(change, words):
+    with pytest.raises(PlanError) as error:
+        parse({**GOOD, **change})
+    assert words in str(error.value)
+
+
+def test_a_file_that_is_no_plan_is_a_plan_error(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_text("name = ")
+    with pytest.raises(PlanError, match="cannot be read"):
+        load(path)
+    with pytest.raises(PlanError, match="cannot be read"):
+        load(tmp_path / "missing.toml")
