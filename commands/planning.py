@@ -1,0 +1,87 @@
+"""From the command line's words to a validated plan."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from commands.overrides import apply
+from commands.refusal import plan_refusal
+from loadgen.plan import Plan, PlanError, parse, read
+
+TARGET_OPTIONS = ("url", "api", "model", "api_key_env")
+QUICK_CONCURRENCY = "1,4,16"
+QUICK_SECONDS = 20.0
+
+
+def plan_from_file(path: Path, options: dict[str, Any], sets: Sequence[str]) -> Plan:
+    """The plan of `path` with options (None = not given) and `--set`s laid over it.
+
+    All mistakes of file, options and sets leave together as one Refusal.
+    """
+    try:
+        raw = read(path)
+    except PlanError as error:
+        raise plan_refusal("The plan", error) from None
+    target = raw.setdefault("target", {})
+    for name, value in options.items():
+        if value is None:
+            continue
+        if name not in TARGET_OPTIONS:
+            raw[name] = value
+        elif isinstance(target, dict):
+            target[name] = value
+    return _checked(raw, sets, str(path))
+
+
+def quick_plan(url: str, options: dict[str, Any]) -> Plan:
+    """The plan of `headway quick`; options as the command's own, None = not given."""
+    given = {name: value for name, value in options.items() if value is not None}
+    target = {name: given[name] for name in TARGET_OPTIONS if name in given} | {"url": url}
+    raw: dict[str, Any] = {
+        "name": given.get("name", f"quick {urlsplit(url).hostname or url}"),
+        "target": target,
+        "workload": {n: given[n] for n in ("prompt_tokens", "output_tokens") if n in given},
+        "stages": _quick_stages(given),
+    }
+    if "workers" in given:
+        raw["workers"] = given["workers"]
+    return _checked(raw, (), f"quick {url}")
+
+
+def _quick_stages(given: dict[str, Any]) -> list[dict[str, Any]]:
+    end = {name: given[name] for name in ("requests", "seconds") if name in given}
+    end = end or {"seconds": QUICK_SECONDS}
+    if "rate" in given:
+        return [{"kind": "open", "rate_per_s": given["rate"], **end}]
+    levels = given.get("concurrency", QUICK_CONCURRENCY).split(",")
+    return [{"kind": "closed", "concurrency": level.strip(), **end} for level in levels]
+
+
+def _checked(raw: dict[str, Any], sets: Sequence[str], where: str) -> Plan:
+    problems: list[str] = []
+    for assignment in sets:
+        try:
+            apply(raw, assignment)
+        except PlanError as error:
+            problems += error.problems
+    plan = None
+    try:
+        plan = parse(raw)
+    except PlanError as error:
+        problems += error.problems
+    if plan is not None:
+        problems += _missing_key(plan)
+    if plan is None or problems:
+        raise plan_refusal(where, PlanError(problems))
+    return plan
+
+
+def _missing_key(plan: Plan) -> list[str]:
+    name = plan.target.api_key_env
+    if name is None or os.environ.get(name):
+        return []
+    return [
+        f"target.api_key_env is {name!r}; that environment variable is not set, export it first."
+    ]

@@ -1,0 +1,50 @@
+"""The one edge where an error becomes a sentence on stderr and an exit code."""
+
+import sys
+from typing import Any
+
+import click
+
+from loadgen.plan import PlanError
+
+MET, MISSED, USAGE, FAILED = 0, 1, 2, 3
+"""Exit codes: SLOs met or none given; an SLO missed; plan or usage error; run failed."""
+
+
+class Refusal(click.ClickException):
+    """Headway will not go on: one sentence saying what, where and what to do."""
+
+    def __init__(self, sentence: str, exit_code: int = USAGE) -> None:
+        super().__init__(sentence)
+        self.exit_code = exit_code
+
+    def show(self, file: Any = None) -> None:
+        """The sentence on stderr, without click's "Error:" in front."""
+        click.echo(self.message, err=True, file=file)
+
+
+def plan_refusal(where: str, error: PlanError) -> Refusal:
+    """Every mistake of a plan, one line each, under a line that says whose they are."""
+    problems = error.problems
+    if len(problems) == 1:
+        return Refusal(f"{where}: {problems[0]}")
+    lines = "\n".join(f"  - {problem}" for problem in problems)
+    return Refusal(f"{where} has {len(problems)} mistakes:\n{lines}")
+
+
+class HeadwayGroup(click.Group):
+    """A click group whose commands may raise the project's own errors."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; a known error leaves as a sentence, Ctrl-C as exit code 3."""
+        from storage.client import StoreError
+
+        try:
+            return super().invoke(ctx)
+        except PlanError as error:
+            raise plan_refusal("The plan", error) from None
+        except StoreError as error:
+            raise Refusal(str(error), FAILED) from None
+        except KeyboardInterrupt:
+            click.echo("", err=True)
+            sys.exit(FAILED)
