@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -28,7 +29,7 @@ class Timing:
     itl_ns: int = 20_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # eq=False: hashable, for the cache
 class Script:
     """The pieces of one API's answers; each is one HTTP chunk and goes out in one send()."""
 
@@ -37,6 +38,7 @@ class Script:
     finish: bytes
     usage: dict[str, Any]  # the usage event without its counts
 
+    @lru_cache(maxsize=4096)  # noqa: B019 - the few scripts live as long as the process
     def closing(self, n_prompt: int, n: int, wants_usage: bool) -> list[tuple[int, bytes]]:
         """(seq, piece) of what follows the last token."""
         pieces = [(FINISH, self.finish)]
@@ -125,7 +127,8 @@ def answer(target: str, body: bytes, default: Timing) -> Answer:
         asked: dict[str, Any] = json.loads(body or b"{}")
         n_tokens = asked.get("max_completion_tokens") or asked.get("max_tokens")
         wishes = {"n": n_tokens} | {k: asked.get(k) for k in ("ttft_ms", "itl_ms")}
-        wishes |= dict(parse_qsl(url.query))
+        if url.query:
+            wishes |= dict(parse_qsl(url.query))
         timing = _timing(wishes, default)
     except (ValueError, AttributeError, TypeError) as error:
         raise BadRequest(f"the request cannot be read: {error}") from None
