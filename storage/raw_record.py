@@ -1,0 +1,27 @@
+"""One record of the raw spool: 40 bytes of header, the payload, padding to 8; little endian."""
+
+import struct
+from typing import NamedTuple
+
+OPEN, READ, CLOSE, PULSE = 1, 2, 3, 4  # JSON, bytes of the HTTP stream, JSON, JSON
+MARK = 0x48445759  # a record whose mark is 0 was never finished: the end
+HEADER = struct.Struct("<IBBHiIqqq")  # mark kind flags reserved request length mono delay poll
+
+
+class SpoolError(RuntimeError):
+    """The spool folder cannot take more: full disk, no permission, or the spool is sealed."""
+
+
+class RawRecord(NamedTuple):
+    """mono_ns: CLOCK_MONOTONIC right after the read; the bytes' arrival is mono_ns - delay_ns.
+
+    delay_ns -1: no kernel stamp.  poll_ns: when the loop's previous poll returned; the bytes had
+    not arrived by then.  Both are 0 for kinds other than READ.
+    """
+
+    kind: int
+    request_id: int
+    mono_ns: int
+    delay_ns: int
+    poll_ns: int
+    payload: bytes
