@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadgen.plan import Plan, parse
+
 TERMINAL = frozenset({"finished", "stopped", "failed", "interrupted"})
 
 
@@ -46,6 +48,10 @@ class RunFolder:
             return json.loads((self.path / name).read_bytes())
         except FileNotFoundError:
             return None
+
+    def read_plan(self) -> Plan:
+        """The plan as it was when the run was asked for."""
+        return parse(json.loads((self.path / "plan.json").read_bytes()))
 
     def write(self, name: str, content: dict[str, Any]) -> None:
         """Replace the file at once: a reader sees the old or the new one, never half of one."""

@@ -1,0 +1,113 @@
+"""The processes of a run besides its leader: load workers, their decoders, a simulator."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import gevent
+
+from loadgen.plan import Plan
+from loadgen.run_folder import RunFolder
+
+READY = "headway-simulator listening on "
+SIMULATOR_START_S = 15
+
+
+class CrewError(RuntimeError):
+    """A process of the run could not be started; the message says which and why."""
+
+
+class Crew:
+    """Children of the leader, in its process group; all end with it."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.decoders: list[subprocess.Popen[bytes]] = []
+        self._simulator: subprocess.Popen[bytes] | None = None
+
+    def start_simulator(self, plan: Plan) -> str:
+        """The simulated endpoint of a sim:// target; returns its real URL."""
+        profile = urlsplit(plan.target.url).hostname or ""
+        truth = self._folder.path / "truth.jsonl"
+        arguments = ["--port", "0", "--profile", profile, "--model", plan.target.model]
+        arguments += ["--truth", str(truth), "--with-parent"]
+        simulator = self._simulator = subprocess.Popen(
+            [sys.executable, "-m", "simulator.server", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        )
+        assert simulator.stdout is not None
+        line = _first_line(simulator.stdout.fileno(), SIMULATOR_START_S)
+        if not line.startswith(READY):
+            raise CrewError(
+                f"The simulator did not start with profile {profile!r}"
+                f"{': ' + line if line else ''}; see the run's log, and `headway simulate --help`."
+            )
+        return line.removeprefix(READY).strip()
+
+    def start_workers(self, n: int, port: int) -> None:
+        """n load workers that report to the leader's port, and their decoders."""
+        for k in range(n):
+            folder, worker = str(self._folder.path), str(k)
+            self.workers.append(_spawn("loadgen.locustfile", "worker", folder, worker, str(port)))
+            self.decoders.append(_spawn("loadgen.decoder", folder, worker))
+
+    def dead_worker(self) -> tuple[int, int] | None:
+        """(worker, exit code) of a load worker that has ended; None while all live."""
+        for k, worker in enumerate(self.workers):
+            if (code := worker.poll()) is not None:
+                return k, code
+        return None
+
+    def wait_workers(self, seconds: float) -> bool:
+        """True once all load workers have ended."""
+        return _wait(self.workers, seconds)
+
+    def wait_decoders(self, seconds: float) -> bool:
+        """True once all decoders have ended: everything is in column segments."""
+        return _wait(self.decoders, seconds)
+
+    def end(self) -> None:
+        """End whatever still runs."""
+        others = [self._simulator] if self._simulator else []
+        for process in [*self.workers, *others]:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.send_signal(signal.SIGTERM)
+        if not _wait([*self.workers, *others], 1.0):
+            for process in [*self.workers, *others]:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+
+
+def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL)
+
+
+def _wait(processes: list[subprocess.Popen[bytes]], seconds: float) -> bool:
+    left_s = seconds
+    while any(p.poll() is None for p in processes):
+        if left_s <= 0:
+            return False
+        gevent.sleep(0.02)
+        left_s -= 0.02
+    return True
+
+
+def _first_line(fd: int, within_s: float) -> str:
+    """The child's first line; empty if it ends or stays silent."""
+    line, left_s = b"", within_s
+    while not line.endswith(b"\n") and left_s > 0:
+        if not select.select([fd], [], [], 0)[0]:
+            gevent.sleep(0.02)
+            left_s -= 0.02
+            continue
+        if not (more := os.read(fd, 4096)):
+            break
+        line += more
+    return line.decode(errors="replace").strip()

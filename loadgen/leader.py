@@ -1,0 +1,268 @@
+"""The leader of a run: queue, preflight, level after level, a clean end whatever happens."""
+
+import fcntl
+import logging
+import os
+import platform
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any, Protocol
+
+import gevent
+from gevent.event import Event
+from gevent.queue import Empty, Queue
+
+from loadgen.crew import Crew, CrewError
+from loadgen.plan import ClosedLoop
+from loadgen.preflight import preflight
+from loadgen.run_folder import RunFolder
+from loadgen.schedule import quotas
+from loadgen.status import StatusBoard
+from storage.records import StageRow
+
+WORKERS_START_S = 30
+HEAD_START_NS = 100_000_000  # a level begins this long after it was announced
+CUT_S = 0.8  # cancelled streams are given this long to be written down
+DECODE_S = 600
+
+
+class Machine(Protocol):
+    """What Locust does for the leader: processes that hold users, and messages to and from them."""
+
+    inbox: "Queue[tuple[str, dict[str, Any]]]"
+    port: int
+
+    def ready(self) -> int:
+        """Workers that have reported."""
+        ...
+
+    def users(self, n: int) -> None:
+        """Have exactly n users over all workers."""
+        ...
+
+    def tell(self, kind: str, content: dict[str, Any]) -> None:
+        """Send a message to every worker."""
+        ...
+
+    def quit(self) -> None:
+        """Tell every worker to end."""
+        ...
+
+
+class RunEnded(Exception):
+    """The run cannot or shall not go on; carries the state and its sentence."""
+
+    def __init__(self, state: str, message: str) -> None:
+        super().__init__(message)
+        self.state = state
+        self.message = message
+
+
+class Leader:
+    """One run from its plan to its last column segment."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._plan = folder.read_plan()
+        self._board = StatusBoard(folder, self._plan)
+        self._crew = Crew(folder)
+        self._machine: Machine | None = None
+        self._seats: dict[int, int] = {}
+        self._t0_ns = time.monotonic_ns()
+        self.stop = Event()
+
+    def run(self, make_machine: Any) -> str:
+        """Everything; returns the final state.  make_machine() waits for the target to answer."""
+        gevent.spawn(self._board.keep_writing)
+        try:
+            with self._turn():
+                self._prepare()
+                self._machine = make_machine()
+                self._start_workers()
+                self._board.begin()
+                for stage in range(len(self._plan.stages)):
+                    self._level(stage)
+            ending = RunEnded("finished", "All levels were measured.")
+        except RunEnded as ended:
+            ending = ended
+        except (CrewError, ValueError, OSError) as error:
+            logging.exception("the run cannot go on")
+            ending = RunEnded("failed", f"{error} What was measured until then is kept.")
+        self._finish(ending)
+        return ending.state
+
+    @contextmanager
+    def _turn(self) -> Generator[None]:
+        """One run at a time on a machine: two would disturb each other's numbers."""
+        with (self._folder.path.parent / ".turn.lock").open("w") as lock:
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    self._board.state("queued", "Waiting for the run before it to end.")
+                self._pause(0.5)
+            yield
+
+    def _prepare(self) -> None:
+        self._board.state("starting", "Asking the endpoint one short question.")
+        target = self._plan.target
+        self._t0_ns = time.monotonic_ns()
+        run: dict[str, Any] = {
+            "run_uid": self._folder.run_uid,
+            "name": self._plan.name,
+            "t0_mono_ns": self._t0_ns,
+            "epoch_ns": time.time_ns(),
+            "host": platform.node(),
+            "versions": _versions(),
+            "n_workers": self._plan.workers,
+            "target_url": target.url,
+            "cpu_count": os.cpu_count(),
+            "stamps": "user",
+            "preflight": None,
+        }
+        if target.api_key_env and target.api_key_env not in os.environ:
+            name = target.api_key_env
+            raise RunEnded(
+                "failed", f"The environment variable {name} (target.api_key_env) is not set here."
+            )
+        if target.url.startswith("sim://"):
+            run["target_url"] = self._crew.start_simulator(self._plan)
+        seen = preflight(self._plan, run)
+        run["preflight"] = seen.to_dict()
+        run["stamps"] = "kernel" if seen.kernel_stamps else "user"
+        self._folder.write("run.json", run)
+        if not seen.ok:
+            raise RunEnded("failed", seen.sentence)
+
+    def _start_workers(self) -> None:
+        self._board.state("starting", "Starting the load workers.")
+        machine, n = self._need_machine(), self._plan.workers
+        self._crew.start_workers(n, machine.port)
+        deadline = time.monotonic() + WORKERS_START_S
+        while machine.ready() < n:
+            if time.monotonic() > deadline:
+                raise RunEnded("failed", f"The {n} load workers did not report; see the run's log.")
+            self._pause(0.05)
+
+    def _level(self, stage: int) -> None:
+        load, machine = self._plan.stages[stage], self._need_machine()
+        closed = isinstance(load, ClosedLoop)
+        wanted = load.concurrency if closed else self._plan.workers
+        self._board.state("running", f"Preparing {load.name}.")
+        machine.users(wanted)
+        while sum(self._seats.values()) != wanted:
+            self._take_message(0.02)
+        machine.tell("warm", {"stage": stage})
+        self._all_answer("warmed", stage)
+        begin_ns = time.monotonic_ns() + HEAD_START_NS
+        seats = [self._seats.get(k, 0) for k in range(self._plan.workers)]
+        if not closed and seats != [1] * self._plan.workers:
+            raise RunEnded("failed", f"Locust gave the workers {seats} conductors, not one each.")
+        shares = quotas(load.requests, seats) if closed else [None] * len(seats)
+        row = StageRow(
+            stage=stage,
+            name=load.name,
+            kind=load.kind,
+            concurrency=load.concurrency if closed else None,
+            rate_per_s=None if closed else load.rate_per_s,
+            begin_us=(begin_ns - self._t0_ns) // 1000,
+            issue_end_us=None,
+            end_us=None,
+        )
+        self._board.stage(row)
+        self._board.state("running", f"Measuring {load.name}.")
+        machine.tell("begin", {"stage": stage, "begin_ns": begin_ns, "quotas": shares})
+        try:
+            ends = self._all_answer("ended", stage)
+        finally:
+            row.end_us = (time.monotonic_ns() - self._t0_ns) // 1000
+            row.issue_end_us = row.end_us
+            self._board.stage(row)
+        row.issue_end_us = (max(e["issue_end_ns"] for e in ends) - self._t0_ns) // 1000
+        row.end_us = (max(e["end_ns"] for e in ends) - self._t0_ns) // 1000
+        self._board.stage(row)
+
+    def _all_answer(self, kind: str, stage: int) -> list[dict[str, Any]]:
+        answers: dict[int, dict[str, Any]] = {}
+        while len(answers) < self._plan.workers:
+            message = self._take_message(0.1)
+            if message and message[0] == kind and message[1]["stage"] == stage:
+                if message[1].get("problem"):
+                    raise RunEnded("failed", message[1]["problem"])
+                answers[message[1]["worker"]] = message[1]
+        return list(answers.values())
+
+    def _take_message(self, within_s: float) -> tuple[str, dict[str, Any]] | None:
+        """The next message that is not a count; raises RunEnded if the run cannot go on."""
+        self._check()
+        try:
+            kind, content = self._need_machine().inbox.get(timeout=within_s)
+        except Empty:
+            return None
+        if kind == "seats":
+            self._seats[content["worker"]] = content["seats"]
+        elif kind == "pulse":
+            self._board.pulse(content)
+        elif kind == "hopeless":
+            raise RunEnded(
+                "failed",
+                f"{content['n']} requests in a row failed alike ({content['detail']}); the run was "
+                "ended early (limits.failed_in_a_row). What was measured is kept.",
+            )
+        else:
+            return kind, content
+        return None
+
+    def _pause(self, seconds: float) -> None:
+        self._check()
+        self.stop.wait(seconds)
+        self._check()
+
+    def _check(self) -> None:
+        if self.stop.is_set():
+            raise RunEnded("stopped", "Stopped; what was measured until then is kept.")
+        if dead := self._crew.dead_worker():
+            worker, code = dead
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            raise RunEnded(
+                "interrupted",
+                f"Load worker {worker} {how}, so the load was no longer what the plan says; the "
+                "run was ended. What was measured until then is kept; see the run's log.",
+            )
+
+    def _finish(self, ending: RunEnded) -> None:
+        """End workers, let the decoders write down what is left, then say how it ended."""
+        early = ending.state != "finished"
+        self._board.state("stopping" if early else "decoding", ending.message)
+        if self._machine is not None:
+            if early:
+                self._machine.tell("cut", {"detail": _cut_detail(ending)})
+                gevent.sleep(0.2)
+            self._machine.quit()
+            self._crew.wait_workers(CUT_S if early else 10)
+        self._crew.end()
+        self._crew.wait_decoders(CUT_S if ending.state == "stopped" else DECODE_S)
+        self._board.state(ending.state, ending.message)
+
+    def _need_machine(self) -> Machine:
+        assert self._machine is not None
+        return self._machine
+
+
+def _cut_detail(ending: RunEnded) -> str:
+    return "the run was stopped" if ending.state == "stopped" else "the run ended early"
+
+
+def _versions() -> dict[str, str]:
+    names = ("headway", "locust", "gevent", "httptools")
+    return {"python": platform.python_version()} | {n: version(n) for n in names if _has(n)}
+
+
+def _has(name: str) -> bool:
+    try:
+        return bool(version(name))
+    except ModuleNotFoundError:
+        return False

@@ -1,0 +1,121 @@
+"""One load level on one worker: closed loop keeps seats busy, open loop follows a schedule.
+
+A seat is a greenlet that Locust spawned; how many there are is Locust's doing, what they do is
+here.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import gevent
+from gevent.event import Event
+from gevent.pool import Group
+
+from loadgen.plan import ClosedLoop, Limits, OpenLoop
+from loadgen.schedule import PlannedRequest
+from loadgen.transport.alarm import Alarm
+
+COARSE_NS = 100_000_000  # up to here a stop is noticed; the rest of the wait is exact
+
+Perform = Callable[[PlannedRequest, int | None], None]
+"""(request, its due instant on the monotonic line) -> returns when its stream has ended."""
+
+
+@dataclass(slots=True)
+class Level:
+    """What both kinds of load have: a begin, an end of issuing, an end of the last stream."""
+
+    stage: int
+    load: ClosedLoop | OpenLoop
+    requests: Iterator[PlannedRequest]
+    begin_ns: int
+    seats: int
+    stopped: Event = field(default_factory=Event)  # set: issue no more
+    finished: Event = field(default_factory=Event)  # every stream of the level has ended
+    issue_end_ns: int | None = None
+    end_ns: int | None = None
+    _busy: int = 0
+
+    def __post_init__(self) -> None:
+        self._busy = self.seats
+
+    @property
+    def deadline_ns(self) -> int | None:
+        """No request begins after this."""
+        seconds = self.load.seconds
+        return None if seconds is None else self.begin_ns + round(seconds * 1e9)
+
+    def over(self) -> bool:
+        """True once no further request may begin."""
+        deadline_ns = self.deadline_ns
+        late = deadline_ns is not None and time.monotonic_ns() >= deadline_ns
+        return late or self.stopped.is_set()
+
+    def leave(self) -> None:
+        """A seat has nothing more to do; the last one ends the level."""
+        self._busy -= 1
+        if self._busy <= 0:
+            self.end_ns = time.monotonic_ns()
+            self.finished.set()
+
+    def issuing_ended(self) -> None:
+        """Called by each seat as it stops issuing; the last call's time counts."""
+        now_ns = time.monotonic_ns()
+        deadline_ns = self.deadline_ns
+        self.issue_end_ns = now_ns if deadline_ns is None else min(now_ns, deadline_ns)
+
+
+def closed_seat(level: Level, perform: Perform) -> None:
+    """One user of closed loop: the next request begins when the last answer has ended."""
+    _until(level.begin_ns)
+    while not level.over():
+        planned = next(level.requests, None)
+        if planned is None:
+            break
+        perform(planned, None)
+    level.issuing_ended()
+    level.leave()
+
+
+def open_seat(level: Level, perform: Perform) -> None:
+    """The conductor of this worker's arrivals: each begins at its due instant, whatever is open."""
+    alarm = Alarm()
+    open_streams = Group()
+    for planned in level.requests:
+        due_ns = level.begin_ns + (planned.due_ns or 0)
+        _until(due_ns - COARSE_NS, level.stopped)
+        alarm.wait_until(due_ns)
+        if level.stopped.is_set():
+            break
+        open_streams.add(gevent.spawn(perform, planned, due_ns))
+    alarm.close()
+    _until(level.deadline_ns or 0, level.stopped)
+    level.issuing_ended()
+    open_streams.join()
+    level.leave()
+
+
+SEATS: dict[str, Callable[[Level, Perform], None]] = {"closed": closed_seat, "open": open_seat}
+
+
+def drain(level: Level, limits: Limits, cancel_all: Callable[[str], None]) -> None:
+    """Wait for the level's end; streams still open after the drain limit are cancelled.
+
+    A level that ends by its number of requests lets each of them finish (limits.request_s).
+    """
+    deadline_ns = level.deadline_ns
+    if deadline_ns is None:
+        level.finished.wait()
+        return
+    left_s = (deadline_ns - time.monotonic_ns()) / 1e9 + limits.drain_s
+    if not level.finished.wait(max(0.0, left_s)):
+        level.stopped.set()
+        cancel_all(f"still open {limits.drain_s:g} s after the level's end (limits.drain_s)")
+        level.finished.wait(2)
+
+
+def _until(instant_ns: int, unless: Event | None = None) -> None:
+    left_s = (instant_ns - time.monotonic_ns()) / 1e9
+    if left_s > 0:
+        (unless or Event()).wait(left_s)

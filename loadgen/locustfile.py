@@ -1,0 +1,161 @@
+"""The only file that imports Locust: its processes, messages and users carry our levels.
+
+    python -m loadgen.locustfile leader RUN_DIR
+    python -m loadgen.locustfile worker RUN_DIR WORKER PORT
+
+Locust gives the master and worker processes, the message channel, user counts and the request
+event.  Its clients and its statistics are never ours: they read streams in blocks of 1,024 bytes
+and round percentiles to two digits.
+"""
+
+from gevent import monkey
+
+monkey.patch_all()
+
+import logging
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import gevent
+from gevent.queue import Queue
+from locust import User, task
+from locust.env import Environment
+
+from loadgen.leader import Leader
+from loadgen.run_folder import RunFolder
+from loadgen.transport.pool import Done
+from loadgen.worker import Worker
+
+HOST = "127.0.0.1"
+TO_WORKERS = ("warm", "begin", "cut")
+TO_LEADER = ("seats", "warmed", "ended", "pulse", "hopeless")
+
+
+class Seat(User):
+    """One Locust user; what it does in a level is the worker's doing."""
+
+    worker: Worker
+
+    @task
+    def sit(self) -> None:
+        """Take part in every level until Locust takes the seat away."""
+        self.worker.sit()
+
+
+class LocustMachine:
+    """Locust's master as the leader needs it (loadgen.leader.Machine)."""
+
+    def __init__(self) -> None:
+        self.inbox: Queue[tuple[str, dict[str, Any]]] = Queue()
+        self.port = _free_port()
+        environment = Environment(user_classes=[Seat])
+        self._runner = environment.create_master_runner(HOST, self.port)
+        for kind in TO_LEADER:
+            self._runner.register_message(kind, self._received)
+
+    def ready(self) -> int:
+        """Workers that have reported."""
+        return len(self._runner.clients.ready) + len(self._runner.clients.running)
+
+    def users(self, n: int) -> None:
+        """Have exactly n users over all workers."""
+        self._runner.start(n, spawn_rate=n)
+
+    def tell(self, kind: str, content: dict[str, Any]) -> None:
+        """Send a message to every worker."""
+        self._runner.send_message(kind, content)
+
+    def quit(self) -> None:
+        """Tell every worker to end."""
+        self._runner.quit()
+
+    def _received(self, environment: Environment, msg: Any, **_: Any) -> None:
+        del environment
+        self.inbox.put((msg.type, msg.data))
+
+
+class LocustLine:
+    """A worker's way to the leader (loadgen.worker.Line)."""
+
+    def __init__(self, port: int) -> None:
+        self.environment = Environment(user_classes=[Seat])
+        self._runner = self.environment.create_worker_runner(HOST, port)
+
+    def send(self, kind: str, content: dict[str, Any]) -> None:
+        """Send one message."""
+        self._runner.send_message(kind, content)
+
+    def obey(self, worker: Worker) -> None:
+        """Hand the leader's messages to the worker; returns when the leader says quit."""
+        actions = {
+            "warm": lambda m: worker.warm(m["stage"]),
+            "begin": lambda m: worker.begin(m["stage"], m["begin_ns"], m["quotas"][worker.index]),
+            "cut": lambda m: worker.cut(m["detail"]),
+        }
+        for kind in TO_WORKERS:
+            action = actions[kind]
+
+            def received(environment: Environment, msg: Any, _do: Any = action, **_: Any) -> None:
+                del environment
+                _do(msg.data)
+
+            self._runner.register_message(kind, received, concurrent=True)
+        self._runner.greenlet.join()
+
+    def fire(self, name: str, done: Done) -> None:
+        """Locust's own request event, once per stream: for its listeners, never for our numbers."""
+        self.environment.events.request.fire(
+            request_type="STREAM",
+            name=name,
+            response_time=(done.end_ns - done.send_ns) / 1e6,
+            response_length=0,
+            exception=None if done.cause == "done" else RuntimeError(done.detail or done.cause),
+            context={},
+        )
+
+
+def lead(folder: RunFolder) -> None:
+    """Run the leader of `folder`'s run; SIGTERM stops it orderly, keeping what was measured."""
+    leader = Leader(folder)
+    gevent.signal_handler(signal.SIGTERM, leader.stop.set)
+    gevent.signal_handler(signal.SIGINT, leader.stop.set)
+    leader.run(LocustMachine)
+
+
+def work(folder: RunFolder, index: int, port: int) -> None:
+    """Run load worker `index` until the leader says quit or is gone."""
+    line = LocustLine(port)
+    worker = Worker(folder, index, line)
+    worker.on_done = line.fire
+    Seat.worker = worker
+    gevent.signal_handler(signal.SIGTERM, worker.cut, "the load worker was asked to end")
+    worker.start()
+    line.obey(worker)
+    worker.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
+
+
+def main(arguments: list[str]) -> None:
+    """Entry point of the run's processes; launch.py starts the leader, the leader the workers."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
+    role, folder, *rest = arguments
+    if role == "leader":
+        lead(RunFolder(Path(folder)))
+    else:
+        work(RunFolder(Path(folder)), int(rest[0]), int(rest[1]))
+    # Locust leaves greenlets behind that would keep the interpreter waiting.
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,107 @@
+"""Each second: is this load worker itself healthy?  Figures for the verdict's sentence."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gevent
+import psutil
+
+from loadgen.collector import Collector
+from storage.records import Pulse
+
+TICK_S = 0.05
+
+
+@dataclass(slots=True)
+class Counts:
+    """Since the run began."""
+
+    sent: int = 0
+    done: int = 0
+    failed: int = 0
+    not_sent: int = 0
+    in_flight: int = 0
+    stage: int = 0
+    send_lags_us: list[int] = field(default_factory=list[int])  # of this second
+
+
+class HubTick:
+    """A greenlet that should wake every 50 ms; how late it does is how late everything is."""
+
+    def __init__(self) -> None:
+        self._latest_ns = 0
+
+    def run(self) -> None:
+        """Loop for ever."""
+        while True:
+            due_ns = time.monotonic_ns() + round(TICK_S * 1e9)
+            gevent.sleep(TICK_S)
+            self._latest_ns = max(self._latest_ns, time.monotonic_ns() - due_ns)
+
+    def latest_us(self) -> int:
+        """The worst lateness since the last call."""
+        latest_ns, self._latest_ns = self._latest_ns, 0
+        return latest_ns // 1000
+
+
+class PulseMaker:
+    """Puts one second's figures together."""
+
+    def __init__(self, worker: int, spool: Path, t0_ns: int) -> None:
+        self._worker = worker
+        self._spool = spool
+        self._t0_ns = t0_ns
+        self._process = psutil.Process()
+        self._process.cpu_percent()
+
+    def make(self, counts: Counts, reads: Any, collector: Collector, hub: HubTick) -> Pulse:
+        """reads: the transport's ReadStats of this second, taken (and so reset) by the caller."""
+        lags, counts.send_lags_us = sorted(counts.send_lags_us), []
+        return Pulse(
+            worker=self._worker,
+            t_us=(time.monotonic_ns() - self._t0_ns) // 1000,
+            stage=counts.stage,
+            in_flight=counts.in_flight,
+            sent=counts.sent,
+            done=counts.done,
+            failed=counts.failed,
+            not_sent=counts.not_sent,
+            reads=reads.reads,
+            missing_stamps=reads.missing_stamps,
+            read_lag_p50_us=reads.lag_p50_us,
+            read_lag_p99_us=reads.lag_p99_us,
+            read_lag_max_us=reads.lag_max_us,
+            send_lag_p99_us=lags[int(0.99 * (len(lags) - 1))] if lags else None,
+            send_lag_max_us=lags[-1] if lags else None,
+            hub_late_max_us=hub.latest_us(),
+            gc_pause_max_us=collector.longest_us(),
+            cpu_share=self._process.cpu_percent() / 100,
+            rss_bytes=self._process.memory_info().rss,
+            backlog_bytes=self._backlog_bytes(),
+        )
+
+    def _backlog_bytes(self) -> int:
+        raw = self._spool.glob(f"raw-w{self._worker}-*.seg")
+        return sum(_size(path) for path in raw)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # decoded meanwhile
+        return 0
+
+
+def every_second(beat: Callable[[], None]) -> None:
+    """Call `beat` on the whole seconds of the monotonic clock, for ever."""
+    while True:
+        gevent.sleep(1 - time.monotonic() % 1)
+        beat()
+
+
+def as_message(pulse: Pulse) -> dict[str, Any]:
+    """The pulse as plain values for the spool and the wire."""
+    return asdict(pulse)

@@ -1,0 +1,81 @@
+"""From a planned request to bytes on a connection: what both a worker and the preflight send."""
+
+import os
+import time
+from typing import Any
+
+from loadgen.plan import Plan
+from loadgen.schedule import PlannedRequest
+from loadgen.transport.endpoint import endpoint_of
+from loadgen.transport.pool import Call, Done, Pool, Timeouts
+from loadgen.transport.request import http_request
+from loadgen.wire.registry import APIS
+
+
+class Sender:
+    """One target's connections, headers and body format.
+
+    spool: where raw reads go (storage.raw_spool.RawWriter, or one in memory).
+    """
+
+    def __init__(self, plan: Plan, run: dict[str, Any], worker: int, spool: Any) -> None:
+        target, limits = plan.target, plan.limits
+        self._plan = plan
+        self._run_uid: str = run["run_uid"]
+        self._worker = worker
+        self._spool = spool
+        self._api = APIS[target.api]
+        self.endpoint, self._path = endpoint_of(run["target_url"], self._api.path)
+        if not target.verify_tls:
+            self.endpoint = self.endpoint.without_verification()
+        self.pool = Pool(
+            self.endpoint,
+            spool,
+            Timeouts(
+                connect_s=limits.connect_s, silence_s=limits.silence_s, total_s=limits.request_s
+            ),
+            keep_alive=plan.connections == "warm",
+        )
+        key = os.environ.get(target.api_key_env, "") if target.api_key_env else ""
+        self._key_header = {"Authorization": f"Bearer {key}"} if key else {}
+
+    def send(self, planned: PlannedRequest, due_ns: int | None, phase: str = "measure") -> Done:
+        """Send and wait for the end of the stream; endpoint trouble is in the answer."""
+        dispatched_ns = time.monotonic_ns()
+        x_request_id = f"{self._run_uid}-{planned.request_id}"
+        body = self._api.body(planned, self._plan.target.model, self._plan.workload.extra_body)
+        headers = {**self._key_header, "X-Request-Id": x_request_id}
+        meta = self._meta(planned, due_ns, dispatched_ns, phase)
+        return self.pool.perform(
+            Call(
+                request_id=planned.request_id,
+                head_and_body=http_request(self.endpoint, self._path, headers, body),
+                meta=meta,
+            )
+        )
+
+    def record_not_sent(self, planned: PlannedRequest, due_ns: int) -> None:
+        """An arrival that found max_in_flight streams open: kept in the data, never dropped."""
+        now_ns = time.monotonic_ns()
+        meta = {**self._meta(planned, due_ns, now_ns, "measure"), "send_ns": None}
+        self._spool.open(planned.request_id, meta, now_ns)
+        limit = self._plan.limits.max_in_flight
+        ended = {"end_ns": now_ns, "cause": "not_sent"}
+        ended["detail"] = f"{limit} streams were open (limits.max_in_flight)"
+        self._spool.close(planned.request_id, ended, now_ns)
+
+    def _meta(
+        self, planned: PlannedRequest, due_ns: int | None, dispatched_ns: int, phase: str
+    ) -> dict[str, Any]:
+        return {
+            "request_id": planned.request_id,
+            "x_request_id": f"{self._run_uid}-{planned.request_id}",
+            "worker": self._worker,
+            "stage": planned.stage,
+            "phase": phase,
+            "api": self._plan.target.api,
+            "due_ns": due_ns,
+            "dispatched_ns": dispatched_ns,
+            "prompt_tokens_planned": planned.prompt_tokens,
+            "max_tokens": planned.max_tokens,
+        }

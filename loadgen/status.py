@@ -1,0 +1,68 @@
+"""What the leader tells the world: status.json each half second, stages.jsonl as levels pass."""
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+import gevent
+
+from loadgen.plan import Plan
+from loadgen.run_folder import RunFolder
+from storage.records import StageRow
+
+EVERY_S = 0.5
+
+
+class StatusBoard:
+    """The run's state as anyone may read it at any time; written whole, so never torn."""
+
+    def __init__(self, folder: RunFolder, plan: Plan) -> None:
+        self._folder = folder
+        self._plan = plan
+        self._began = time.monotonic()
+        self._pulses: dict[int, dict[str, Any]] = {}
+        self._status = folder.read("status.json") or {"run_uid": folder.run_uid}
+        self._status["n_stages"] = len(plan.stages)
+        self._status["planned_s"] = planned_s(plan)
+
+    def state(self, state: str, message: str) -> None:
+        """A new state with its sentence, written at once."""
+        self._status |= {"state": state, "message": message}
+        self.write()
+
+    def begin(self) -> None:
+        """The measured time starts now."""
+        self._began = time.monotonic()
+
+    def stage(self, row: StageRow) -> None:
+        """A level began or ended."""
+        self._folder.append("stages.jsonl", asdict(row))
+        self._status |= {"stage": row.stage, "stage_name": row.name}
+        self._status["stage_seconds"] = self._plan.stages[row.stage].seconds
+        self._status["stage_requests"] = self._plan.stages[row.stage].requests
+        self._status["stage_began_us"] = row.begin_us
+        self.write()
+
+    def pulse(self, pulse: dict[str, Any]) -> None:
+        """A worker's last second."""
+        self._pulses[pulse["worker"]] = pulse
+
+    def keep_writing(self) -> None:
+        """Loop for ever: readers see a file that is at most half a second old."""
+        while True:
+            gevent.sleep(EVERY_S)
+            self.write()
+
+    def write(self) -> None:
+        """Sum up the workers and replace status.json."""
+        for name in ("done", "failed", "in_flight", "sent", "not_sent"):
+            self._status[name] = sum(p[name] for p in self._pulses.values())
+        self._status["elapsed_s"] = round(time.monotonic() - self._began, 2)
+        self._status["updated_at"] = time.time()
+        self._folder.write("status.json", self._status)
+
+
+def planned_s(plan: Plan) -> float | None:
+    """Seconds of load as planned; None if a stage ends by its number of requests alone."""
+    seconds = [stage.seconds for stage in plan.stages]
+    return sum(s for s in seconds if s is not None) if None not in seconds else None

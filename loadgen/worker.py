@@ -1,0 +1,173 @@
+"""What one load worker does, level by level.  Knows gevent, but not Locust: that calls in."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Protocol
+
+import gevent
+from gevent.event import Event
+
+from loadgen.collector import Collector
+from loadgen.levels import SEATS, Level, drain
+from loadgen.plan import ClosedLoop, Plan
+from loadgen.pulse import Counts, HubTick, PulseMaker, every_second
+from loadgen.run_folder import RunFolder
+from loadgen.schedule import PlannedRequest, Shard
+from loadgen.sender import Sender
+from loadgen.transport.pool import ConnectFailed, Done
+from storage.raw_spool import RawWriter
+
+WARM_OPEN_S = 0.5  # open loop: connections for this many seconds of arrivals are opened beforehand
+YOUNG_EVERY_S = 10
+
+
+class Line(Protocol):
+    """How a worker reaches the leader; Locust's message channel in a run, a list in tests."""
+
+    def send(self, kind: str, content: dict[str, Any]) -> None:
+        """Send one message."""
+        ...
+
+
+class Worker:
+    """Seats, connections and counts of one process."""
+
+    def __init__(self, folder: RunFolder, index: int, line: Line) -> None:
+        plan = folder.read_plan()
+        run = folder.read("run.json") or {}
+        self.index = index
+        self.counts = Counts()
+        self.on_done: Callable[[str, Done], None] = lambda _name, _done: None
+        self._plan: Plan = plan
+        self._line = line
+        self._spool = RawWriter(folder.spool, index)
+        self._sender = Sender(plan, run, index, self._spool)
+        self._shard = Shard(plan, index, run["n_workers"])
+        self._collector = Collector()
+        self._hub = HubTick()
+        self._pulses = PulseMaker(index, folder.spool, run["t0_mono_ns"])
+        self._seats = 0
+        self._level: Level | None = None
+        self._gate = Event()  # opens when the next level begins
+        self._streak: tuple[str, int] = ("", 0)
+
+    def start(self) -> None:
+        """Begin to pulse and to watch for the leader's death."""
+        gevent.spawn(self._hub.run)
+        gevent.spawn(every_second, self._beat)
+        gevent.spawn(self._end_with, os.getppid())
+
+    def sit(self) -> None:
+        """A Locust user takes a seat and does what each level asks of it, until it is killed."""
+        self._seats += 1
+        self._line.send("seats", {"worker": self.index, "seats": self._seats})
+        try:
+            while True:
+                self._gate.wait()
+                if (level := self._level) is not None:
+                    SEATS[level.load.kind](level, self._perform)
+        finally:
+            self._seats -= 1
+            self._line.send("seats", {"worker": self.index, "seats": self._seats})
+
+    def warm(self, stage: int) -> None:
+        """Open the level's connections before its clock starts; the answer names what failed."""
+        load = self._plan.stages[stage]
+        wanted = self._seats
+        if not isinstance(load, ClosedLoop):
+            wanted = min(self._plan.limits.max_in_flight, 2 + round(load.rate_per_s * WARM_OPEN_S))
+        problem = None
+        try:
+            if self._plan.connections == "warm":
+                self._sender.pool.warm(wanted)
+        except ConnectFailed as failed:
+            problem = str(failed)
+        self._line.send("warmed", {"worker": self.index, "stage": stage, "problem": problem})
+
+    def begin(self, stage: int, begin_ns: int, quota: int | None) -> None:
+        """Run one level to its end and report it; blocks its caller's greenlet."""
+        load = self._plan.stages[stage]
+        closed = isinstance(load, ClosedLoop)
+        requests = self._shard.closed(stage, quota) if closed else self._shard.open(stage)
+        self.counts.stage = stage
+        self._collector.freeze()
+        level = self._level = Level(stage, load, requests, begin_ns, self._seats)
+        gate, self._gate = self._gate, Event()
+        gate.set()
+        drain(level, self._plan.limits, self._sender.pool.cancel_all)
+        self._level = None
+        self._collector.thaw()
+        self._beat()
+        ended = {"worker": self.index, "stage": stage, "end_ns": level.end_ns}
+        self._line.send("ended", {**ended, "issue_end_ns": level.issue_end_ns})
+
+    def cut(self, detail: str) -> None:
+        """End everything now: nothing more is issued, open streams are cancelled."""
+        if self._level is not None:
+            self._level.stopped.set()
+        self._sender.pool.cancel_all(detail)
+
+    def close(self) -> None:
+        """Hand over the last raw reads; the decoder sees the lock go and finishes."""
+        self._sender.pool.close()
+        self._beat()
+        self._spool.seal()
+
+    def _perform(self, planned: PlannedRequest, due_ns: int | None) -> None:
+        counts, limits = self.counts, self._plan.limits
+        if due_ns is not None:
+            counts.send_lags_us.append((time.monotonic_ns() - due_ns) // 1000)
+            if counts.in_flight >= limits.max_in_flight:
+                counts.not_sent += 1
+                self._sender.record_not_sent(planned, due_ns)
+                return
+        counts.in_flight += 1
+        counts.sent += 1
+        try:
+            done = self._sender.send(planned, due_ns)
+        finally:
+            counts.in_flight -= 1
+        self._count(done)
+        self.on_done(self._plan.stages[planned.stage].name, done)
+
+    def _count(self, done: Done) -> None:
+        failure = _failure(done)
+        if failure is None:
+            self.counts.done += 1
+            self._streak = ("", 0)
+            return
+        if done.cause == "cancelled":
+            return
+        self.counts.failed += 1
+        before, n = self._streak
+        self._streak = (failure, n + 1 if failure == before else 1)
+        if self._streak[1] == self._plan.limits.failed_in_a_row:
+            self._line.send("hopeless", {"worker": self.index, "n": n + 1, "detail": failure})
+
+    def _beat(self) -> None:
+        self.counts.in_flight = max(0, self.counts.in_flight)
+        reads = self._sender.pool.take_stats()
+        pulse = self._pulses.make(self.counts, reads, self._collector, self._hub)
+        self._spool.pulse(asdict(pulse))
+        self._spool.tick(time.monotonic_ns())
+        if self._level is not None and int(time.monotonic()) % YOUNG_EVERY_S == 0:
+            self._collector.young()
+        self._line.send("pulse", {"worker": self.index, **asdict(pulse)})
+
+    def _end_with(self, leader_pid: int) -> None:
+        while os.getppid() == leader_pid:
+            gevent.sleep(0.5)
+        self.cut("the load generator's main process ended")
+        self.close()
+        os._exit(1)
+
+
+def _failure(done: Done) -> str | None:
+    """What went wrong in a few words, equal for equal failures; None if the transport was happy."""
+    if done.cause != "done":
+        return f"{done.cause}: {done.detail}" if done.detail else done.cause
+    if done.http_status is not None and done.http_status >= 400:
+        return f"HTTP {done.http_status}"
+    return None
