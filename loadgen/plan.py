@@ -53,6 +53,15 @@ class Target(_Part):
             raise ValueError("holds a user name or password; name an environment variable instead")
         return url
 
+    @field_validator("api")
+    @classmethod
+    def _known_api(cls, api: str) -> str:
+        from loadgen.wire.registry import APIS  # the APIs themselves know PlannedRequest
+
+        if api not in APIS:
+            raise ValueError(f"is {api!r}; expected one of {', '.join(APIS)}")
+        return api
+
     @field_validator("api_key_env")
     @classmethod
     def _a_name_not_a_key(cls, name: str | None) -> str | None:

@@ -51,6 +51,7 @@ def test_five_mistakes_are_all_named_in_one_answer():
         ({"stages": [{"kind": "burst", "concurrency": 2}]}, "stages[0]"),
         ({"target": {"url": "http://u:p@h/", "model": "m"}}, "user name or password"),
         ({"target": {"url": "http://h", "model": "m", "api_key_env": "sk-123"}}, "variable name"),
+        ({"target": {"url": "http://h", "model": "m", "api": "soap"}}, "one of openai_chat,"),
         ({"speling": 1}, "speling is not a field"),
     ],
 )
