@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @contextmanager
-def server(module: str, *options: str) -> Iterator[tuple[str, int]]:
+def server(module: str, *options: str) -> Generator[tuple[str, int]]:
     """Run `python -m MODULE OPTIONS` until the block ends; yields its URL and pid.
 
     The module prints `NAME listening on URL` once it serves.

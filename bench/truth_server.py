@@ -18,19 +18,19 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bench import truth_script
 from bench.truth_log import ARRIVAL, LEFT, LogWriter
-from bench.truth_script import HEAD, Answer, BadRequest, Timing
+from bench.truth_script import BadRequest, Timing
 
 SO_TIMESTAMPING = 37  # Linux; also the type of its control message
 RX_SOFTWARE_AND_REPORT = (1 << 3) | (1 << 4)
 TIMESPEC = struct.Struct("qq")
 MAX_EMITS_PER_TURN = 256  # then sockets are looked at again
 IDLE_S = 0.1  # longest sleep: log flush, parent check
-TOKEN_MASK = truth_script.N_DISTINCT_TOKENS - 1
 
 CONTENT_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.I)
 REQUEST_ID = re.compile(rb"\r\nx-request-id: *([^\r]*)", re.I)
@@ -39,17 +39,20 @@ REQUEST_ID = re.compile(rb"\r\nx-request-id: *([^\r]*)", re.I)
 class Connection:
     """One accepted socket, and the answer under way on it."""
 
-    __slots__ = ("answer", "base_ns", "due_ns", "inbox", "k", "number", "rest", "send", "sock")
+    __slots__ = (
+        "due_ns", "first_ns", "inbox", "itl_ns", "number", "piece", "pieces", "rest", "send", "sock"
+    )  # fmt: skip
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.send = sock.send
         self.inbox = b""
-        self.answer: Answer | None = None
         self.number = 0  # of the request, in the log
-        self.k = -1  # next piece: -1 head, 0..n-1 tokens, then the closing
-        self.base_ns = 0  # monotonic instant of token 0
-        self.due_ns = 0  # of piece k
+        self.piece: tuple[int, bytes] | None = None  # next to go, with its seq; None: idle
+        self.pieces: Iterator[tuple[int, bytes]] = iter(())  # after it
+        self.due_ns = 0  # monotonic, of `piece`
+        self.first_ns = 0  # of token 0
+        self.itl_ns = 0
         self.rest = b""  # of a piece the socket did not take whole
 
 
@@ -108,10 +111,10 @@ class TruthServer:
             if not due or due[0][0] > mono_ns:
                 return
             due_ns, number, connection = due[0]
-            if connection.number != number or connection.answer is None:  # it left
+            if connection.number != number or connection.piece is None:  # it left
                 heapq.heappop(due)
                 continue
-            seq, piece = _piece(connection)
+            seq, piece = connection.piece
             at_ns, mono_ns = realtime_ns(), monotonic_ns()
             try:
                 n_sent = connection.send(piece)
@@ -134,9 +137,9 @@ class TruthServer:
 
     def _go_on(self, connection: Connection) -> None:
         """The socket takes bytes again: finish the piece it cut; its truth is this send."""
-        if connection.answer is None:
+        if connection.piece is None:
             return
-        seq, _ = _piece(connection)
+        seq, _ = connection.piece
         at_ns, mono_ns = time.time_ns(), time.monotonic_ns()
         try:
             n_sent = connection.send(connection.rest)
@@ -166,10 +169,10 @@ class TruthServer:
             self._epoll.register(sock, select.EPOLLIN)
 
     def _drop(self, connection: Connection) -> None:
-        if connection.answer is not None:
+        if connection.piece is not None:
             now = (time.time_ns(), time.monotonic_ns())
             self._log.put(connection.number, LEFT, *now, connection.due_ns)
-            connection.answer = None
+            connection.piece = None
         self._connections.pop(connection.sock.fileno(), None)
         connection.sock.close()  # epoll forgets it too
 
@@ -185,11 +188,10 @@ class TruthServer:
             return self._drop(connection)
         kernel_ns = _kernel_ns(control)
         connection.inbox += new
-        if connection.answer is None:
+        if connection.piece is None:
             self._take_request(connection, kernel_ns, read_ns, mono_ns)
 
     def _answered(self, connection: Connection) -> None:
-        connection.answer = None
         if connection.inbox:  # a pipelined request: it has waited, so it counts from now
             self._take_request(connection, 0, time.time_ns(), time.monotonic_ns())
 
@@ -215,30 +217,24 @@ class TruthServer:
         self._log.put(number, ARRIVAL, kernel_ns, arrival_ns, read_ns)
         named = REQUEST_ID.search(head)
         self._log.put_id(number, named[1] if named else b"")
-        connection.answer, connection.number, connection.k = reply, number, -1
-        connection.base_ns = arrival_ns + reply.timing.ttft_ns
+        connection.number, connection.itl_ns = number, reply.timing.itl_ns
         connection.due_ns = arrival_ns
+        connection.first_ns = arrival_ns + reply.timing.ttft_ns
+        connection.pieces = reply.pieces()
+        connection.piece = next(connection.pieces)
         heapq.heappush(self._due, (arrival_ns, number, connection))
-
-
-def _piece(connection: Connection) -> tuple[int, bytes]:
-    k, answer = connection.k, connection.answer
-    assert answer is not None
-    if k < 0:
-        return HEAD, answer.head
-    if k < answer.timing.n:
-        return k, answer.tokens[k & TOKEN_MASK]
-    return answer.closing[k - answer.timing.n]
 
 
 def _advance(connection: Connection) -> bool:
     """Go to the next piece; False after the last.  The closing is due with the last token."""
-    connection.k = k = connection.k + 1
-    answer = connection.answer
-    assert answer is not None
-    if k < answer.timing.n:
-        connection.due_ns = connection.base_ns + k * answer.timing.itl_ns
-    return k < answer.timing.n + len(answer.closing)
+    connection.piece = piece = next(connection.pieces, None)
+    if piece is None:
+        return False
+    if piece[0] > 0:
+        connection.due_ns += connection.itl_ns
+    elif piece[0] == 0:
+        connection.due_ns = connection.first_ns
+    return True
 
 
 def _kernel_ns(control: list[tuple[int, int, bytes]]) -> int:
