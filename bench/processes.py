@@ -1,14 +1,26 @@
 """Processes a bench starts and the CPU time it reads off them."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class BareRun:
+    """What the bare client needed for `n_events` token events."""
+
+    n_events: int
+    wall_s: float
+    cpu_s: float
+    reads: int
 
 
 @contextmanager
@@ -38,3 +50,11 @@ def cpu_s(pid: int) -> float:
     """CPU seconds (user and system) the process has used."""
     times = psutil.Process(pid).cpu_times()
     return times.user + times.system
+
+
+def bare_client(url: str, n_streams: int, n_tokens: int, pace_ms: tuple[float, float]) -> BareRun:
+    """Stream with the bare client in a process of its own; pace_ms: TTFT and ITL."""
+    words = [url, str(n_streams), str(n_tokens), *map(str, pace_ms)]
+    command = [sys.executable, "-m", "bench.bare_client", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    return BareRun(n_events=n_streams * n_tokens, **json.loads(done.stdout))

@@ -1,0 +1,57 @@
+"""CPU time of a run's processes while it lasts, by what they are: leader, worker, decoder."""
+
+import contextlib
+import os
+import threading
+import time
+from bisect import bisect_right
+
+import psutil
+
+EVERY_S = 0.1
+ROLES = {"loadgen.decoder": "decoder", "worker": "worker", "leader": "leader"}
+
+
+class GroupCpu(threading.Thread):
+    """Samples a process group until stopped; a process that ends keeps its last sample."""
+
+    def __init__(self, pgid: int) -> None:
+        super().__init__(daemon=True)
+        self._pgid = pgid
+        self._series: dict[int, tuple[str, list[int], list[float]]] = {}
+        self._done = threading.Event()
+
+    def run(self) -> None:
+        while not self._done.wait(EVERY_S):
+            for process in psutil.process_iter():
+                with contextlib.suppress(psutil.Error, ProcessLookupError, PermissionError):
+                    if os.getpgid(process.pid) == self._pgid:
+                        self._sample(process)
+
+    def stop(self) -> None:
+        self._done.set()
+        self.join()
+
+    def used_s(self, role: str, begin_ns: int, end_ns: int | None = None) -> float:
+        """CPU seconds of all processes of the role between two monotonic instants (None: end)."""
+        total = 0.0
+        for its_role, at_ns, cpu_s in self._series.values():
+            if its_role == role:
+                until = cpu_s[-1] if end_ns is None else _at(end_ns, at_ns, cpu_s)
+                total += until - _at(begin_ns, at_ns, cpu_s)
+        return total
+
+    def _sample(self, process: psutil.Process) -> None:
+        if process.pid not in self._series:
+            words = process.cmdline()
+            role = next((r for word, r in ROLES.items() if word in words), "other")
+            self._series[process.pid] = (role, [], [])
+        _, at_ns, cpu_s = self._series[process.pid]
+        times = process.cpu_times()
+        at_ns.append(time.monotonic_ns())
+        cpu_s.append(times.user + times.system)
+
+
+def _at(instant_ns: int, at_ns: list[int], cpu_s: list[float]) -> float:
+    """The last sample at or before the instant; the first if there is none."""
+    return cpu_s[max(0, bisect_right(at_ns, instant_ns) - 1)]
