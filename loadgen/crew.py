@@ -51,11 +51,15 @@ class Crew:
         return line.removeprefix(READY).strip()
 
     def start_workers(self, n: int, port: int) -> None:
-        """n load workers that report to the leader's port, and their decoders."""
+        """n load workers that report to the leader's port."""
         for k in range(n):
             folder, worker = str(self._folder.path), str(k)
             self.workers.append(_spawn("loadgen.locustfile", "worker", folder, worker, str(port)))
-            self.decoders.append(_spawn("loadgen.decoder", folder, worker))
+
+    def start_decoders(self) -> None:
+        """One beside each worker, once that holds its spool."""
+        for k in range(len(self.workers)):
+            self.decoders.append(_spawn("loadgen.decoder", str(self._folder.path), str(k)))
 
     def dead_worker(self) -> tuple[int, int] | None:
         """(worker, exit code) of a load worker that has ended; None while all live."""

@@ -146,6 +146,7 @@ class Leader:
             if time.monotonic() > deadline:
                 raise RunEnded("failed", f"The {n} load workers did not report; see the run's log.")
             self._pause(0.05)
+        self._crew.start_decoders()
 
     def _level(self, stage: int) -> None:
         load, machine = self._plan.stages[stage], self._need_machine()

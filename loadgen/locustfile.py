@@ -26,7 +26,7 @@ from locust.env import Environment
 
 from loadgen.leader import Leader
 from loadgen.run_folder import RunFolder
-from loadgen.transport.pool import Done
+from loadgen.transport.call import Done
 from loadgen.worker import Worker
 
 HOST = "127.0.0.1"
@@ -80,8 +80,12 @@ class LocustMachine:
 class LocustLine:
     """A worker's way to the leader (loadgen.worker.Line)."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self) -> None:
         self.environment = Environment(user_classes=[Seat])
+        self._runner: Any = None
+
+    def connect(self, port: int) -> None:
+        """Report to the leader: from now on this worker counts as ready."""
         self._runner = self.environment.create_worker_runner(HOST, port)
 
     def send(self, kind: str, content: dict[str, Any]) -> None:
@@ -90,18 +94,12 @@ class LocustLine:
 
     def obey(self, worker: Worker) -> None:
         """Hand the leader's messages to the worker; returns when the leader says quit."""
-        actions = {
-            "warm": lambda m: worker.warm(m["stage"]),
-            "begin": lambda m: worker.begin(m["stage"], m["begin_ns"], m["quotas"][worker.index]),
-            "cut": lambda m: worker.cut(m["detail"]),
-        }
+
+        def received(environment: Environment, msg: Any, **_: Any) -> None:
+            del environment
+            worker.obey(msg.type, msg.data)
+
         for kind in TO_WORKERS:
-            action = actions[kind]
-
-            def received(environment: Environment, msg: Any, _do: Any = action, **_: Any) -> None:
-                del environment
-                _do(msg.data)
-
             self._runner.register_message(kind, received, concurrent=True)
         self._runner.greenlet.join()
 
@@ -110,7 +108,7 @@ class LocustLine:
         self.environment.events.request.fire(
             request_type="STREAM",
             name=name,
-            response_time=(done.end_ns - done.send_ns) / 1e6,
+            response_time=(done.end_ns - (done.send_ns or done.end_ns)) / 1e6,
             response_length=0,
             exception=None if done.cause == "done" else RuntimeError(done.detail or done.cause),
             context={},
@@ -127,9 +125,10 @@ def lead(folder: RunFolder) -> None:
 
 def work(folder: RunFolder, index: int, port: int) -> None:
     """Run load worker `index` until the leader says quit or is gone."""
-    line = LocustLine(port)
-    worker = Worker(folder, index, line)
+    line = LocustLine()
+    worker = Worker(folder, index, line)  # holds its spool before it reports
     worker.on_done = line.fire
+    line.connect(port)
     Seat.worker = worker
     gevent.signal_handler(signal.SIGTERM, worker.cut, "the load worker was asked to end")
     worker.start()

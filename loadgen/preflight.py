@@ -36,7 +36,7 @@ class MemorySpool:
     def open(self, request_id: int, meta: dict[str, Any], mono_ns: int) -> None:
         """Keep the OPEN record."""
         del request_id, mono_ns
-        self.opened = meta
+        self.opened = dict(meta)
 
     def read(self, request_id: int, mono_ns: int, delay_ns: int, poll_ns: int, data: bytes) -> None:
         """Keep one READ record."""
@@ -46,7 +46,11 @@ class MemorySpool:
     def close(self, request_id: int, meta: dict[str, Any], mono_ns: int) -> None:
         """Keep the CLOSE record."""
         del request_id, mono_ns
-        self.closed = meta
+        self.closed = dict(meta)
+
+    def tick(self, now_ns: int) -> None:
+        """Nothing grows old in memory."""
+        del now_ns
 
 
 @dataclass(frozen=True, slots=True)

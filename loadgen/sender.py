@@ -6,8 +6,9 @@ from typing import Any
 
 from loadgen.plan import Plan
 from loadgen.schedule import PlannedRequest
+from loadgen.transport.call import Call, Done, Timeouts
 from loadgen.transport.endpoint import endpoint_of
-from loadgen.transport.pool import Call, Done, Pool, Timeouts
+from loadgen.transport.pool import Pool
 from loadgen.transport.request import http_request
 from loadgen.wire.registry import APIS
 
@@ -34,17 +35,18 @@ class Sender:
             Timeouts(
                 connect_s=limits.connect_s, silence_s=limits.silence_s, total_s=limits.request_s
             ),
-            keep_alive=plan.connections == "warm",
         )
         key = os.environ.get(target.api_key_env, "") if target.api_key_env else ""
-        self._key_header = {"Authorization": f"Bearer {key}"} if key else {}
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        if plan.connections == "cold":
+            self._headers["Connection"] = "close"
 
     def send(self, planned: PlannedRequest, due_ns: int | None, phase: str = "measure") -> Done:
         """Send and wait for the end of the stream; endpoint trouble is in the answer."""
         dispatched_ns = time.monotonic_ns()
         x_request_id = f"{self._run_uid}-{planned.request_id}"
         body = self._api.body(planned, self._plan.target.model, self._plan.workload.extra_body)
-        headers = {**self._key_header, "X-Request-Id": x_request_id}
+        headers = {**self._headers, "X-Request-Id": x_request_id}
         meta = self._meta(planned, due_ns, dispatched_ns, phase)
         return self.pool.perform(
             Call(

@@ -16,7 +16,8 @@ from loadgen.pulse import Counts, HubTick, PulseMaker, every_second
 from loadgen.run_folder import RunFolder
 from loadgen.schedule import PlannedRequest, Shard
 from loadgen.sender import Sender
-from loadgen.transport.pool import ConnectFailed, Done
+from loadgen.transport.call import Done
+from loadgen.transport.connecting import ConnectFailed
 from storage.raw_spool import RawWriter
 
 WARM_OPEN_S = 0.5  # open loop: connections for this many seconds of arrivals are opened beforehand
@@ -39,10 +40,10 @@ class Worker:
         run = folder.read("run.json") or {}
         self.index = index
         self.counts = Counts()
-        self.on_done: Callable[[str, Done], None] = lambda _name, _done: None
+        self.on_done: Callable[[str, Done], None] | None = None
         self._plan: Plan = plan
         self._line = line
-        self._spool = RawWriter(folder.spool, index)
+        self._spool = RawWriter(folder.spool, index, aside=gevent.get_hub().threadpool.spawn)
         self._sender = Sender(plan, run, index, self._spool)
         self._shard = Shard(plan, index, run["n_workers"])
         self._collector = Collector()
@@ -71,6 +72,16 @@ class Worker:
         finally:
             self._seats -= 1
             self._line.send("seats", {"worker": self.index, "seats": self._seats})
+
+    def obey(self, kind: str, content: dict[str, Any]) -> None:
+        """Do what one of the leader's messages says."""
+        if kind == "warm":
+            self.warm(content["stage"])
+        elif kind == "begin":
+            quota = content["quotas"][self.index]
+            self.begin(content["stage"], content["begin_ns"], quota)
+        elif kind == "cut":
+            self.cut(content["detail"])
 
     def warm(self, stage: int) -> None:
         """Open the level's connections before its clock starts; the answer names what failed."""
@@ -130,7 +141,8 @@ class Worker:
         finally:
             counts.in_flight -= 1
         self._count(done)
-        self.on_done(self._plan.stages[planned.stage].name, done)
+        if self.on_done is not None:
+            self.on_done(self._plan.stages[planned.stage].name, done)
 
     def _count(self, done: Done) -> None:
         failure = _failure(done)
@@ -151,7 +163,6 @@ class Worker:
         reads = self._sender.pool.take_stats()
         pulse = self._pulses.make(self.counts, reads, self._collector, self._hub)
         self._spool.pulse(asdict(pulse))
-        self._spool.tick(time.monotonic_ns())
         if self._level is not None and int(time.monotonic()) % YOUNG_EVERY_S == 0:
             self._collector.young()
         self._line.send("pulse", {"worker": self.index, **asdict(pulse)})
