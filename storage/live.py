@@ -18,7 +18,17 @@ class LiveTail:
         for path in sorted(self._run_dir.glob("live-*.jsonl")):
             with path.open("rb") as file:
                 file.seek(self._read_bytes.get(path, 0))
-                whole, newline, _ = file.read().rpartition(b"\n")
+                whole, newline, _half = file.read().rpartition(b"\n")
             self._read_bytes[path] = self._read_bytes.get(path, 0) + len(whole) + len(newline)
-            lines += [json.loads(line) for line in whole.split(b"\n") if line]
+            lines += _objects(whole)
         return lines
+
+
+def _objects(whole: bytes) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for line in whole.split(b"\n"):
+        try:
+            found.append(json.loads(line))
+        except ValueError:  # an empty line, or the half one that a killed decoder left
+            continue
+    return found
