@@ -46,10 +46,6 @@ class Machine(Protocol):
         """Send a message to every worker."""
         ...
 
-    def quit(self) -> None:
-        """Tell every worker to end."""
-        ...
-
 
 class RunEnded(Exception):
     """The run cannot or shall not go on; carries the state and its sentence."""
@@ -242,7 +238,7 @@ class Leader:
             if early:
                 self._machine.tell("cut", {"detail": _cut_detail(ending)})
                 gevent.sleep(0.2)
-            self._machine.quit()
+            self._machine.tell("leave", {})
             self._crew.wait_workers(CUT_S if early else 10)
         self._crew.end()
         self._crew.wait_decoders(CUT_S if ending.state == "stopped" else DECODE_S)

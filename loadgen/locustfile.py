@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import gevent
+from gevent.event import Event
 from gevent.queue import Queue
 from locust import User, task
 from locust.env import Environment
@@ -30,7 +31,7 @@ from loadgen.transport.call import Done
 from loadgen.worker import Worker
 
 HOST = "127.0.0.1"
-TO_WORKERS = ("warm", "begin", "cut")
+TO_WORKERS = ("warm", "begin", "cut", "leave")
 TO_LEADER = ("seats", "warmed", "ended", "pulse", "hopeless")
 
 
@@ -51,6 +52,7 @@ class LocustMachine:
     def __init__(self) -> None:
         self.inbox: Queue[tuple[str, dict[str, Any]]] = Queue()
         self.port = _free_port()
+        self._users = 0
         environment = Environment(user_classes=[Seat])
         self._runner = environment.create_master_runner(HOST, self.port)
         for kind in TO_LEADER:
@@ -62,15 +64,12 @@ class LocustMachine:
 
     def users(self, n: int) -> None:
         """Have exactly n users over all workers."""
-        self._runner.start(n, spawn_rate=n)
+        self._runner.start(n, spawn_rate=max(n, self._users))  # all at once, also downwards
+        self._users = n
 
     def tell(self, kind: str, content: dict[str, Any]) -> None:
         """Send a message to every worker."""
         self._runner.send_message(kind, content)
-
-    def quit(self) -> None:
-        """Tell every worker to end."""
-        self._runner.quit()
 
     def _received(self, environment: Environment, msg: Any, **_: Any) -> None:
         del environment
@@ -93,15 +92,22 @@ class LocustLine:
         self._runner.send_message(kind, content)
 
     def obey(self, worker: Worker) -> None:
-        """Hand the leader's messages to the worker; returns when the leader says quit."""
+        """Hand the leader's messages to the worker; returns when the leader says leave.
+
+        Locust's own quit takes its time (a second and more); ours ends the worker at once.
+        """
+        left = Event()
 
         def received(environment: Environment, msg: Any, **_: Any) -> None:
             del environment
-            worker.obey(msg.type, msg.data)
+            if msg.type == "leave":
+                left.set()
+            else:
+                worker.obey(msg.type, msg.data)
 
         for kind in TO_WORKERS:
             self._runner.register_message(kind, received, concurrent=True)
-        self._runner.greenlet.join()
+        left.wait()
 
     def fire(self, name: str, done: Done) -> None:
         """Locust's own request event, once per stream: for its listeners, never for our numbers."""
@@ -124,7 +130,7 @@ def lead(folder: RunFolder) -> None:
 
 
 def work(folder: RunFolder, index: int, port: int) -> None:
-    """Run load worker `index` until the leader says quit or is gone."""
+    """Run load worker `index` until the leader says leave or is gone."""
     line = LocustLine()
     worker = Worker(folder, index, line)  # holds its spool before it reports
     worker.on_done = line.fire

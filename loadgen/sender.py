@@ -35,11 +35,10 @@ class Sender:
             Timeouts(
                 connect_s=limits.connect_s, silence_s=limits.silence_s, total_s=limits.request_s
             ),
+            keep_alive=plan.connections == "warm",
         )
         key = os.environ.get(target.api_key_env, "") if target.api_key_env else ""
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
-        if plan.connections == "cold":
-            self._headers["Connection"] = "close"
 
     def send(self, planned: PlannedRequest, due_ns: int | None, phase: str = "measure") -> Done:
         """Send and wait for the end of the stream; endpoint trouble is in the answer."""
