@@ -13,6 +13,7 @@ from gevent import monkey
 monkey.patch_all()
 
 import logging
+import os
 import signal
 import socket
 import sys
@@ -156,10 +157,9 @@ def main(arguments: list[str]) -> None:
         lead(RunFolder(Path(folder)))
     else:
         work(RunFolder(Path(folder)), int(rest[0]), int(rest[1]))
-    # Locust leaves greenlets behind that would keep the interpreter waiting.
     logging.shutdown()
     sys.stdout.flush()
-    sys.exit(0)
+    os._exit(0)  # Locust's sockets and greenlets would hold the interpreter for a second
 
 
 if __name__ == "__main__":
