@@ -1,6 +1,6 @@
 """The least any client can do: epoll, recvmsg, kernel stamp, throw away.  A floor for ratios.
 
-`python -m bench.bare_client URL N_STREAMS N_TOKENS TTFT_MS ITL_MS` prints one JSON line.
+`python -m bench.bare_client URL MODEL N_STREAMS N_TOKENS TTFT_MS ITL_MS` prints one JSON line.
 """
 
 import json
@@ -22,10 +22,10 @@ def connect(url: str) -> socket.socket:
     return sock
 
 
-def request(n_tokens: int, ttft_ms: float, itl_ms: float) -> bytes:
+def request(model: str, n_tokens: int, ttft_ms: float, itl_ms: float) -> bytes:
     """One request the truth server understands, and the simulator too (which ignores the pace)."""
     message = {"role": "user", "content": "say something"}
-    body = {"model": "truth", "messages": [message], "stream": True, "max_tokens": n_tokens}
+    body = {"model": model, "messages": [message], "stream": True, "max_tokens": n_tokens}
     raw = json.dumps(body | {"ignore_eos": True, "ttft_ms": ttft_ms, "itl_ms": itl_ms}).encode()
     head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: bench\r\nContent-Length: {len(raw)}\r\n"
     return (head + "Content-Type: application/json\r\n\r\n").encode() + raw
@@ -42,6 +42,7 @@ def drain(socks: list[socket.socket]) -> int:
         for fd, _ in epoll.poll():
             received, _, _, _ = by_fd[fd].recvmsg(65536, 64)
             n_reads += 1
+            assert n_reads > 1 or b" 200 OK\r\n" in received, received
             if not received or received.endswith(END):
                 n_open -= 1
                 epoll.unregister(fd)
@@ -49,9 +50,9 @@ def drain(socks: list[socket.socket]) -> int:
 
 
 def main() -> None:
-    url, n_streams, n_tokens, ttft_ms, itl_ms = sys.argv[1:]
+    url, model, n_streams, n_tokens, ttft_ms, itl_ms = sys.argv[1:]
     socks = [connect(url) for _ in range(int(n_streams))]
-    asked = request(int(n_tokens), float(ttft_ms), float(itl_ms))
+    asked = request(model, int(n_tokens), float(ttft_ms), float(itl_ms))
     begin, cpu = time.perf_counter(), time.process_time()
     for sock in socks:
         sock.send(asked)

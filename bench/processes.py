@@ -52,9 +52,11 @@ def cpu_s(pid: int) -> float:
     return times.user + times.system
 
 
-def bare_client(url: str, n_streams: int, n_tokens: int, pace_ms: tuple[float, float]) -> BareRun:
+def bare_client(
+    url: str, n_streams: int, n_tokens: int, pace_ms: tuple[float, float], model: str = "truth"
+) -> BareRun:
     """Stream with the bare client in a process of its own; pace_ms: TTFT and ITL."""
-    words = [url, str(n_streams), str(n_tokens), *map(str, pace_ms)]
+    words = [url, model, str(n_streams), str(n_tokens), *map(str, pace_ms)]
     command = [sys.executable, "-m", "bench.bare_client", *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     return BareRun(n_events=n_streams * n_tokens, **json.loads(done.stdout))
