@@ -5,6 +5,7 @@ returns and kill -9 of the worker loses none of them; a power cut loses what was
 Why a map, why no fsync, and what each step costs: docs/adr/0002-stamps-and-raw-spool.md.
 """
 
+import contextlib
 import fcntl
 import mmap
 import os
@@ -193,8 +194,9 @@ class RawWriter:
             _discard(spare)
 
     def _finish(self, file: _File, used: int) -> None:
-        os.ftruncate(file.fd, used)
-        file.rename(file.path.name.replace(".open", ".seg"))
+        with contextlib.suppress(OSError):  # a sick disk: left `.open` and unlocked, it is read so
+            os.ftruncate(file.fd, used)
+            file.rename(file.path.name.replace(".open", ".seg"))
         file.release()
 
 

@@ -1,0 +1,114 @@
+"""One request's answer as far as it came: enough to know when it ends and whether to reuse."""
+
+import time
+from typing import Any
+
+import httptools
+from gevent.hub import Waiter
+
+from loadgen.transport.call import Done
+from loadgen.transport.connection import Connection, Phases
+
+TAIL_BYTES = 64
+
+
+class Answer:
+    """State of one request; also httptools' protocol, which is told of the head and of the end.
+
+    connection: None while there is none and after the end.  last_ns: the latest read, before the
+    first one the send.  tail: at least the last 64 bytes; empty while none came.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_is_framed",
+        "attempt",
+        "cancelled",
+        "connection",
+        "done_line_ns",
+        "http_status",
+        "is_complete",
+        "is_kept_alive",
+        "is_recorded",
+        "is_reused",
+        "last_ns",
+        "parser",
+        "phases",
+        "reconnects",
+        "request_id",
+        "send_ns",
+        "tail",
+        "waiter",
+    )
+
+    def __init__(self, request_id: int) -> None:
+        self.request_id = request_id
+        self.waiter: Any = Waiter()
+        self.attempt: Any = None  # the greenlet that connects
+        self.cancelled: str | None = None
+        self.is_reused: bool | None = None
+        self.is_recorded = False
+        self.phases = Phases()
+        self.reconnects = 0
+        self.send_ns = 0
+        self._reset()
+
+    def begin(self, connection: Connection) -> None:
+        """The request has just been sent there; nothing of an answer has come."""
+        self._reset()
+        self.connection = connection
+        self.parser = httptools.HttpResponseParser(self)
+        self.last_ns = time.monotonic_ns()
+
+    def end(self) -> None:
+        """Let go of connection and parser; the parser holds this object, and cycles stay for ever
+        while the collector is off."""
+        self.connection = self.parser = None
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """httptools: one header line."""
+        name = name.lower()
+        if name == b"content-length" or (
+            name == b"transfer-encoding" and value.lower().endswith(b"chunked")
+        ):
+            self._is_framed = True
+
+    def on_headers_complete(self) -> None:
+        """httptools: the head is whole."""
+        self.http_status = self.parser.get_status_code()
+
+    def on_message_complete(self) -> None:
+        """httptools: the last byte of a message; a 1xx one only announces the answer."""
+        if self.http_status is not None and self.http_status >= 200:
+            self.is_complete = True
+            self.is_kept_alive = self.parser.should_keep_alive()
+        else:
+            self.http_status, self._is_framed = None, False
+
+    @property
+    def is_whole_at_eof(self) -> bool:
+        """Whether the end of the connection is the end of the body: no length, no chunks."""
+        return self.http_status is not None and not self._is_framed
+
+    def _reset(self) -> None:
+        self.connection: Connection | None = None
+        self.parser: Any = None
+        self.http_status: int | None = None
+        self.is_complete = self.is_kept_alive = self._is_framed = False
+        self.tail = b""
+        self.last_ns = 0
+        self.done_line_ns: int | None = None
+
+
+def close_meta(answer: Answer, done: Done) -> dict[str, Any]:
+    """The CLOSE record of a request that ended so."""
+    return {
+        "end_ns": done.end_ns,
+        "cause": done.cause,
+        "detail": done.detail,
+        "conn_reused": answer.is_reused,
+        "reconnects": answer.reconnects,
+        "dns_ns": answer.phases.dns_ns,
+        "connect_ns": answer.phases.connect_ns,
+        "tls_ns": answer.phases.tls_ns,
+    }

@@ -1,0 +1,68 @@
+"""What the pool is asked to do, what it answers, and where it puts what it reads."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+Cause = Literal[
+    "done",
+    "eof",
+    "reset",
+    "timeout",
+    "cancelled",
+    "connect_failed",
+    "tls_failed",
+    "not_sent",
+    "malformed",
+]
+
+
+class Spool(Protocol):
+    """storage.raw_spool.RawWriter, or one in memory; raises SpoolError when it is full."""
+
+    def open(self, request_id: int, meta: dict[str, Any], mono_ns: int) -> None:
+        """Keep what the request was meant to be."""
+        ...
+
+    def read(self, request_id: int, mono_ns: int, delay_ns: int, poll_ns: int, data: bytes) -> None:
+        """Keep one read."""
+        ...
+
+    def close(self, request_id: int, meta: dict[str, Any], mono_ns: int) -> None:
+        """Keep how the request ended."""
+        ...
+
+    def tick(self, now_ns: int) -> None:
+        """Called ten times a second."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Limits in seconds: opening a connection, no byte arriving, the whole request."""
+
+    connect_s: float
+    silence_s: float
+    total_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request as bytes; meta: the OPEN record's fields but send_ns."""
+
+    request_id: int
+    head_and_body: bytes
+    meta: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a request ended.  `done`: by the rules of HTTP, or by `data: [DONE]`; detail: a sentence.
+
+    An answer of 404 is `done` too.  send_ns None: it was never begun.
+    """
+
+    cause: Cause
+    send_ns: int | None
+    end_ns: int
+    http_status: int | None
+    detail: str | None

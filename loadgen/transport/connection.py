@@ -1,0 +1,112 @@
+"""One open connection: non-blocking sends, one io watcher for life."""
+
+import _socket  # gevent replaces socket.socket; the hot path wants the plain one
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gevent import get_hub
+
+from loadgen.transport.tls import Tls
+
+READABLE, WRITABLE = 1, 2  # libev's event masks
+
+
+@dataclass(slots=True)
+class Phases:
+    """How long each phase of opening a connection took; None: there was no such phase."""
+
+    dns_ns: int | None = None
+    connect_ns: int | None = None
+    tls_ns: int | None = None
+
+
+class Connection:
+    """An open connection.  Its read watcher runs for life, for whoever on_readable() names."""
+
+    __slots__ = ("_reader", "_unsent", "_writer", "phases", "sock", "tls")
+
+    def __init__(self, sock: _socket.socket, tls: Tls | None, phases: Phases) -> None:
+        self.sock = sock
+        self.tls = tls
+        self.phases = phases
+        self._unsent: memoryview | None = None
+        self._writer: Any = None
+        self._reader: Any = get_hub().loop.io(sock.fileno(), READABLE)
+
+    def on_readable(self, callback: Callable[[], None]) -> None:
+        """From now on call this when bytes, an end or an error wait to be read."""
+        self._reader.start(callback)
+
+    def send(self, data: bytes) -> None:
+        """Send now what the socket takes and the rest as it takes more.  Never raises OSError.
+
+        A broken connection shows on the reading side, where an early answer may still wait.
+        """
+        if self.tls is not None:
+            data = self.tls.encrypt(data)
+        self._send(memoryview(data))
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether a part of what was to be sent still waits."""
+        return self._unsent is not None
+
+    @property
+    def is_closed_by_peer(self) -> bool:
+        """Whether TLS said that nothing more comes, though the socket may stay open."""
+        return self.tls is not None and self.tls.is_closed
+
+    def close(self) -> None:
+        """Stop both watchers, then close; libev wants that order."""
+        self._stop_sending()
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+            self.sock.close()
+
+    def _send(self, data: memoryview) -> None:
+        if self._unsent is not None:  # a key update's answer behind a large body
+            self._unsent = memoryview(bytes(self._unsent) + bytes(data))
+            return
+        try:
+            sent = self.sock.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            return
+        if sent < len(data):
+            self._unsent = data[sent:]
+            self._writer = get_hub().loop.io(self.sock.fileno(), WRITABLE)
+            self._writer.start(self._on_writable)
+
+    def _on_writable(self) -> None:
+        assert self._unsent is not None
+        try:
+            self._unsent = self._unsent[self.sock.send(self._unsent) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._writer.stop()  # `is_sending` stays true: the connection must not be reused
+            return
+        if not self._unsent:
+            self._stop_sending()
+
+    def _stop_sending(self) -> None:
+        self._unsent = None
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def decrypt(self, received: bytes) -> bytes:
+        """The plain bytes completed by these, empty at the end; as a socket's recv would.
+
+        Raises BlockingIOError when there are none yet, ssl.SSLError for a broken record.
+        """
+        assert self.tls is not None
+        plain = self.tls.decrypt(received)
+        if owed := self.tls.owed():
+            self._send(memoryview(owed))
+        if not plain and not self.tls.is_closed:
+            raise BlockingIOError
+        return plain
