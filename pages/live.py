@@ -1,0 +1,102 @@
+"""Live: what the run does right now, from its folder alone; in any tab, also after a reload."""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from loadgen.launch import running, state, stop
+from loadgen.run_folder import RunFolder, data_folder, terminal
+from ui import page_files
+from ui.card import verdict
+from ui.empty import no_run_under_way
+from ui.guard import guard
+from ui.live_feed import LiveFeed, read_stages
+from ui.live_panels import errors_card, health_card, live_charts, live_tiles_row
+from ui.live_view import live_series, live_tiles
+from ui.plain import counted, label
+from ui.run_pages import badges, folder_named
+from ui.run_text import STATES, progress
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def feed_of(path: str) -> LiveFeed:
+    """One reader for all tabs; it only saves reading again, and may be dropped at any time."""
+    return LiveFeed(Path(path))
+
+
+def watched_run(data: Path) -> str | None:
+    """?run=, else the run that has been under way for longest, which then becomes the URL."""
+    if uid := st.query_params.get("run"):
+        return uid
+    under_way = running(data)
+    if under_way:
+        st.query_params["run"] = under_way[0]
+    return under_way[0] if under_way else None
+
+
+def head(folder: RunFolder, plan: dict[str, Any], ended: bool) -> None:
+    """Name, set-up, and the button that ends the run."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(gap="xsmall", width="stretch"):
+            st.title(label(plan["name"], 100), anchor=False)
+            badges(plan)
+        if not ended and st.button("Stop run", icon=":material/stop_circle:", key="stop_run"):
+            with st.spinner("Stopping; what was measured is kept …"):
+                stop(data_folder(), folder.run_uid)
+            st.rerun()
+
+
+def banner(folder: RunFolder, status: dict[str, Any]) -> None:
+    """State, level and time left; for a run that has ended, the way to its numbers."""
+    tone, word = STATES[status["state"]]
+    if terminal(status["state"]):
+        verdict(tone, word, status["message"])
+        st.page_link(
+            page_files.RUN,
+            label="See the results",
+            icon=":material/analytics:",
+            query_params={"run": folder.run_uid},
+        )
+    elif status["state"] == "queued":
+        ahead = running(folder.path.parent.parent).index(folder.run_uid)
+        queue = f"{counted(ahead, 'run')} before this one. " if ahead else ""
+        verdict(tone, word, queue + status["message"])
+    elif status["state"] == "running":
+        share, words = progress(status)
+        st.progress(share, text=f"**{word}** · {label(words)}")
+    else:
+        verdict(tone, word, status["message"])
+
+
+def watch(folder: RunFolder, was_ended: bool) -> None:
+    """One tick: everything that changes while the run goes on."""
+    with guard():
+        status = state(data_folder(), folder.run_uid)
+        if terminal(status["state"]) and not was_ended:
+            st.rerun()
+        banner(folder, status)
+        live = feed_of(str(folder.path)).read()
+        if not live.lines:
+            if not was_ended:
+                st.skeleton(height=220)
+            return
+        series = live_series(live)
+        now = live_tiles(live, series)
+        live_tiles_row(now, status["done"])
+        live_charts(series, read_stages(folder.path), status.get("planned_s"))
+        errors_card(live)
+        health_card(live, now, (folder.read("run.json") or {}).get("stamps", ""))
+
+
+data = data_folder()
+uid = watched_run(data)
+if uid is None:
+    no_run_under_way()
+    st.stop()
+folder = folder_named(data, uid)
+if folder is None:
+    st.stop()
+ended = terminal(state(data, uid)["state"])
+head(folder, folder.read("plan.json") or {}, ended)
+st.fragment(watch, run_every=None if ended else 1)(folder, ended)

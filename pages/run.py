@@ -1,0 +1,173 @@
+"""Run: the verdict, its numbers with their doubt, and the charts behind it."""
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from charts.registry import CHARTS
+from charts.theme import CONFIG
+from loadgen.run_folder import terminal
+from ui import page_files
+from ui.card import card, tiles, verdict
+from ui.data import ask
+from ui.plain import label
+from ui.plan_text import plan_downloads
+from ui.run_data import chart_frame, shown_of
+from ui.run_pages import badges, wait_for_the_end
+from ui.run_tables import (
+    failures_table,
+    levels_columns,
+    levels_table,
+    machine_table,
+    outcomes_table,
+)
+from ui.run_tiles import level_tiles
+from ui.run_view import (
+    TONES,
+    VALIDITY,
+    form_params,
+    leading_level,
+    ttft_limit_ms,
+    unfinished_sentence,
+)
+
+Json = dict[str, Any]
+GAPS = {"gap": "per chunk", "itl": "per token (ITL)"}
+TABS = ("TTFT", "Gaps between tokens", "Throughput", "Outcomes", "Plan & machine")
+
+
+def asked_run() -> Json:
+    """The row of ?run=, else of the newest run; ends the page where there is none."""
+    wanted = st.query_params.get("run") or "last"
+    found = ask("find_run", text=wanted)
+    if found.empty:
+        verdict("red", "No such run", f"There is no run {wanted[:60]!r} in this data folder.")
+        st.page_link(page_files.RUNS, label="All runs", icon=":material/stacks:")
+        st.stop()
+    return dict(ask("run", run=found["run_uid"].iloc[0]).iloc[0])
+
+
+def head(run: Json, shown: Json | None, plan: Json) -> None:
+    """Name, set-up, how times were taken and whether to believe them."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(gap="xsmall", width="stretch"):
+            st.title(label(run["name"], 100), anchor=False)
+            if plan:
+                badges(plan)
+            if shown:
+                tone, words = VALIDITY[shown["validity"]["verdict"]]
+                stamps = "kernel" if run["stamps"] == "kernel" else "user-space"
+                with st.container(horizontal=True, gap="xsmall"):
+                    st.badge(f"{stamps} stamps", icon=":material/timer:", color="gray")
+                    st.badge(words, icon=":material/verified:", color=tone)
+        if plan:
+            st.page_link(
+                page_files.NEW_RUN,
+                label="Run again",
+                icon=":material/replay:",
+                query_params=form_params(plan),
+            )
+
+
+def judged(run: Json, shown: Json) -> None:
+    """The verdict sentence, then why a run is not whole, then whether to believe it."""
+    found = shown["verdict"]
+    if unfinished := unfinished_sentence(run):
+        verdict(*unfinished, key="state")
+    words = " ".join([found["text"], *found["more"]])
+    verdict(TONES[found["tone"]], "Verdict", f"{words}\n{shown['validity']['reason']}")
+
+
+def draw(run: Json, chart: str, **options: Any) -> None:
+    """One figure of CHARTS in its card."""
+    told = CHARTS[chart]
+    with card(chart, told.title, told.caption):
+        frame = chart_frame(run["run_uid"], run["state"], chart)
+        st.plotly_chart(told.draw(frame, **options), key=chart, config=CONFIG, alt=told.title)
+
+
+def ttft_tab(run: Json, shown: Json) -> None:
+    """Every level's TTFT, tail stretched out."""
+    draw(run, "ttft_percentile", slo_ms=ttft_limit_ms(shown["levels"]))
+
+
+def gaps_tab(run: Json, shown: Json) -> None:
+    """Gaps per chunk, or per token where the server tells its counts."""
+    per_token = any(level["metrics"]["itl"]["n"] for level in shown["levels"])
+    metric = "gap"
+    if per_token:
+        metric = st.segmented_control(
+            "Gap",
+            ["gap", "itl"],
+            default="itl",
+            required=True,
+            format_func=GAPS.__getitem__,
+            key="gap",
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+    draw(run, "itl_density", metric=metric)
+
+
+def throughput_tab(run: Json, shown: Json) -> None:
+    """The sweep: system output and TTFT over measured concurrency, and its table."""
+    draw(run, "throughput", slo_ms=ttft_limit_ms(shown["levels"]))
+    with card("levels", "Load levels", "The numbers behind the charts."):
+        st.dataframe(levels_table(shown["levels"]), column_config=levels_columns(), hide_index=True)
+
+
+def outcomes_tab(run: Json, shown: Json) -> None:
+    """How requests ended, and what the server said where they failed."""
+    del run
+    with card("outcomes", "Outcomes by level", "Every request of the level's window."):
+        st.dataframe(outcomes_table(shown["levels"]), hide_index=True)
+    with card("failures", "What failed", "With the most frequent sentence of each kind."):
+        if shown["failures"]:
+            wide = {"What was said": st.column_config.TextColumn(width="large")}
+            st.dataframe(failures_table(shown["failures"]), column_config=wide, hide_index=True)
+        else:
+            st.caption("No request failed.")
+
+
+def plan_tab(run: Json, shown: Json) -> None:
+    """What was asked for, exactly; and the machine that asked."""
+    del shown
+    left, right = st.columns(2, gap="small")
+    with left, card("plan", "Plan", "Its exact bytes; `headway run` takes the file."):
+        plan_downloads(run["plan"])
+        st.code(run["plan"], language="json", height=420)
+    with right, card("machine", "Machine", "Where the load came from."):
+        st.dataframe(machine_table(run), hide_index=True, height="content")
+
+
+run = asked_run()
+plan: Json = json.loads(run["plan"]) if isinstance(run["plan"], str) else {}
+if not terminal(run["state"]):
+    head(run, None, plan)
+    wait_for_the_end(run)
+    st.stop()
+shown = shown_of(run["run_uid"], run["state"])
+head(run, shown, plan)
+judged(run, shown)
+if shown["levels"]:
+    chosen = st.segmented_control(
+        "Load level",
+        range(len(shown["levels"])),
+        default=leading_level(shown["levels"]),
+        required=True,
+        format_func=lambda i: shown["levels"][i]["stage"],
+        key="level",
+        bind="query-params",
+    )
+    level = shown["levels"][chosen]
+    tiles(level_tiles(level))
+    for warning in level["warnings"]:
+        st.markdown(f":orange[:material/warning: {label(warning, 300)}]")
+opened = st.tabs(TABS, key="tab", on_change="rerun", bind="query-params")
+for tab, show_tab in zip(
+    opened, (ttft_tab, gaps_tab, throughput_tab, outcomes_tab, plan_tab), strict=True
+):
+    if tab.open:
+        with tab:
+            show_tab(run, shown)

@@ -1,0 +1,38 @@
+import pytest
+
+from loadgen.run_folder import TERMINAL
+from ui.run_text import STATES, endpoint_text, load_text, progress
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("sim://small-gpu", "simulator · small-gpu"),
+        ("https://api.example.com/v1", "api.example.com"),
+        ("http://127.0.0.1:8000", "127.0.0.1:8000"),
+        ("", ""),
+    ],
+)
+def test_an_endpoint_is_named_by_its_host(url, shown):
+    assert endpoint_text(url) == shown
+
+
+def test_a_load_is_told_in_a_few_words():
+    closed = [{"concurrency": n} for n in (1, 2, 32)]
+    assert load_text(closed) == "1–32 streams, 3 levels"
+    assert load_text([{"concurrency": 1}]) == "1 stream"
+    assert load_text([{"rate_per_s": 2.5}]) == "2.5 requests/s"
+    assert load_text([]) == ""
+
+
+def test_every_state_has_its_word():
+    assert set(STATES) >= TERMINAL | {"queued", "starting", "running", "stopping", "decoding"}
+
+
+def test_progress_tells_the_level_and_the_time_left():
+    status = {"stage": 2, "n_stages": 6, "stage_name": "c=4", "elapsed_s": 25.0, "planned_s": 60.0}
+    assert progress(status) == (25 / 60, "Level 3 of 6 (c=4) · 35 s left of 1 min")
+    share, words = progress(status | {"planned_s": None})
+    assert share == 2 / 6
+    assert words == "Level 3 of 6 (c=4) · 25 s so far"
+    assert progress(status | {"elapsed_s": 99.0})[0] == 1

@@ -1,0 +1,95 @@
+"""What a run's folder says while it runs: new lines of live-*.jsonl and the stages begun so far.
+
+A reader only.  Every line is read once; files of a run may appear, grow and hold half a last line.
+"""
+
+import threading
+from collections import Counter, deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+KEEP_US = 340_000_000  # charts show 300 s, and their first point looks back 30 s
+COUNTS = ("events", "shared", "missing_stamps")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLines:
+    """What a feed held at one moment; the counts are of the whole run."""
+
+    lines: dict[int, list[dict[str, Any]]]  # worker -> its last KEEP_US
+    outcomes: Counter[str]
+    last_details: dict[str, str]  # outcome -> the latest sentence about it
+    events: int
+    shared: int  # token events whose read also completed a later one
+    missing_stamps: int
+
+
+class LiveFeed:
+    """The live lines of one run, shared by every tab that watches it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept: dict[int, deque[dict[str, Any]]] = {}
+        self._outcomes: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._last_details: dict[str, str] = {}
+        self._offsets: dict[Path, int] = {}
+        self._lock = threading.Lock()
+
+    def read(self) -> LiveLines:
+        """Takes in what was appended since the last call."""
+        with self._lock:
+            for path in sorted(self._folder.glob("live-*.jsonl")):
+                worker = int(path.stem.removeprefix("live-"))
+                for line in self._new_lines(path):
+                    self._take(worker, line)
+            return LiveLines(
+                {worker: list(kept) for worker, kept in self._kept.items()},
+                self._outcomes.copy(),
+                self._last_details.copy(),
+                **{name: self._counts[name] for name in COUNTS},
+            )
+
+    def _new_lines(self, path: Path) -> list[dict[str, Any]]:
+        offset = self._offsets.get(path, 0)
+        with path.open("rb") as file:
+            file.seek(offset)
+            whole, newline, _half = file.read().rpartition(b"\n")
+        self._offsets[path] = offset + len(whole) + len(newline)
+        return _objects(whole)
+
+    def _take(self, worker: int, line: dict[str, Any]) -> None:
+        kept = self._kept.setdefault(worker, deque())
+        kept.append(line)
+        while kept[0]["t_us"] < line["t_us"] - KEEP_US:
+            kept.popleft()
+        self._outcomes.update(line["outcomes"])
+        self._counts.update({name: line[name] for name in COUNTS})
+        if error := line.get("last_error"):
+            self._last_details[error["outcome"]] = error.get("detail") or ""
+
+
+def read_stages(folder: Path) -> list[dict[str, Any]]:
+    """One row per stage begun so far, in order; the last line of a stage wins."""
+    try:
+        raw = (folder / "stages.jsonl").read_bytes()
+    except FileNotFoundError:
+        return []
+    stages = {row["stage"]: row for row in _objects(raw)}
+    return [stages[k] for k in sorted(stages)]
+
+
+def _objects(raw: bytes) -> list[dict[str, Any]]:
+    """The JSON objects of whole lines; a killed writer may have left half of one."""
+    found: list[dict[str, Any]] = []
+    for line in raw.split(b"\n"):
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(value, dict):
+            found.append(value)
+    return found

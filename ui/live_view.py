@@ -1,0 +1,169 @@
+"""Numbers of the Live page: series on a one-second grid, and the tiles above them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.buckets import bucket_us
+from ui.live_feed import LiveLines
+
+Floats = NDArray[np.float64]
+Histogram = tuple[float, dict[str, int]]  # end of the line in s, bucket -> count
+SHOWN_S = 300  # seconds on the charts
+LATENCY_S = 30  # latency percentiles look back this far
+RATE_S = 5  # rates on tiles look back this far
+NO_FAILURE = (
+    "complete",
+    "cancelled",
+)  # cancelled: ended by us, so it says nothing about the server
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSeries:
+    """One value per second since the run began; None where there was nothing to measure."""
+
+    t_s: list[int]
+    tokens_per_s: list[float]
+    done_per_s: list[float]
+    failed_per_s: list[float]
+    in_flight: list[float]
+    ttft_p50_ms: list[float | None]
+    ttft_p95_ms: list[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTiles:
+    """The latest values; None where there was nothing to measure."""
+
+    in_flight: int
+    requests_per_s: float | None
+    tokens_per_s: float | None
+    ttft_p50_ms: float | None
+    ttft_p95_ms: float | None
+    n_ttft: int  # requests behind both
+    gap_p50_ms: float | None
+    gap_p99_ms: float | None
+    failed: int
+
+
+def live_series(live: LiveLines) -> LiveSeries:
+    """Every second that all workers have reported, at most the last SHOWN_S of them."""
+    grid = _grid(live)
+    if grid.size < 2:
+        return LiveSeries([], [], [], [], [], [], [])
+    ends = grid[1:]
+    ttft = _histograms(live, "ttft")
+    p50, p95 = (_rolling_ms(ttft, ends, q) for q in (0.5, 0.95))
+    return LiveSeries(
+        t_s=[int(t) for t in ends],
+        tokens_per_s=_per_second(live, grid, lambda line: line["tokens"]),
+        done_per_s=_per_second(live, grid, _complete),
+        failed_per_s=_per_second(live, grid, _failed),
+        in_flight=_in_flight(live, ends),
+        ttft_p50_ms=p50,
+        ttft_p95_ms=p95,
+    )
+
+
+def live_tiles(live: LiveLines, series: LiveSeries) -> LiveTiles:
+    """Rates over the last RATE_S seconds, latencies over the last LATENCY_S."""
+    now_s = _grid(live)[-1]  # as the charts' last point
+    ttft = _pooled(_histograms(live, "ttft"), now_s)
+    gap = _pooled(_histograms(live, "gap"), now_s)
+    return LiveTiles(
+        in_flight=round(series.in_flight[-1]) if series.in_flight else 0,
+        requests_per_s=_recent_mean(series.done_per_s),
+        tokens_per_s=_recent_mean(series.tokens_per_s),
+        ttft_p50_ms=_quantile_ms(ttft, 0.5),
+        ttft_p95_ms=_quantile_ms(ttft, 0.95),
+        n_ttft=int(ttft.sum()),
+        gap_p50_ms=_quantile_ms(gap, 0.5),
+        gap_p99_ms=_quantile_ms(gap, 0.99),
+        failed=sum(n for outcome, n in live.outcomes.items() if outcome not in NO_FAILURE),
+    )
+
+
+def _complete(line: dict[str, Any]) -> int:
+    return line["outcomes"].get("complete", 0)
+
+
+def _failed(line: dict[str, Any]) -> int:
+    return sum(n for outcome, n in line["outcomes"].items() if outcome not in NO_FAILURE)
+
+
+def _grid(live: LiveLines) -> Floats:
+    """Whole seconds up to the last one that every worker has reported."""
+    ends = [lines[-1]["t_us"] for lines in live.lines.values() if lines]
+    last = min(ends, default=0) // 1_000_000
+    return np.arange(max(0, last - SHOWN_S), last + 1, dtype=np.float64)
+
+
+def _per_second(
+    live: LiveLines, grid: Floats, count: Callable[[dict[str, Any]], int]
+) -> list[float]:
+    """Counts of each line, spread evenly over the time since the worker's line before it."""
+    total = np.zeros(grid.size)
+    for lines in live.lines.values():
+        times = [line["t_us"] / 1e6 for line in lines]
+        times = [max(0.0, times[0] - 1), *times]  # the first line kept holds about a second
+        counts = np.array([0, *map(count, lines)], dtype=np.float64)
+        total += np.interp(grid, times, counts.cumsum())
+    return [round(float(v), 2) for v in np.diff(total)]
+
+
+def _in_flight(live: LiveLines, ends: Floats) -> list[float]:
+    """Streams open at each second, by the latest pulse of each worker until then."""
+    total = np.zeros(ends.size)
+    for lines in live.lines.values():
+        pulses = [line["pulse"] for line in lines if line.get("pulse")]
+        times = np.array([p["t_us"] / 1e6 for p in pulses])
+        values = np.array([0, *(p["in_flight"] for p in pulses)], dtype=np.float64)
+        total += values[np.searchsorted(times, ends, side="right")]
+    return [float(v) for v in total]
+
+
+def _histograms(live: LiveLines, key: str) -> list[Histogram]:
+    """The lines' histograms that are not empty, by time."""
+    pairs = ((line["t_us"] / 1e6, line[key]) for kept in live.lines.values() for line in kept)
+    return sorted((pair for pair in pairs if pair[1]), key=lambda pair: pair[0])
+
+
+def _table(histograms: list[Histogram]) -> NDArray[np.int64]:
+    """One row per histogram, one column per bucket."""
+    n_buckets = max((int(b) for _, counts in histograms for b in counts), default=0) + 1
+    table = np.zeros((len(histograms), n_buckets), dtype=np.int64)
+    for row, (_, counts) in enumerate(histograms):
+        for bucket, n in counts.items():
+            table[row, int(bucket)] = n
+    return table
+
+
+def _pooled(histograms: list[Histogram], now_s: float) -> NDArray[np.int64]:
+    return _table([h for h in histograms if now_s - LATENCY_S < h[0] <= now_s]).sum(axis=0)
+
+
+def _rolling_ms(histograms: list[Histogram], ends: Floats, q: float) -> list[float | None]:
+    """The quantile of the LATENCY_S before each second, in ms."""
+    table = _table(histograms)
+    sums = np.vstack([np.zeros_like(table, shape=(1, table.shape[1])), table.cumsum(axis=0)])
+    times = np.array([t for t, _ in histograms])
+    upto = np.searchsorted(times, ends, side="right")
+    since = np.searchsorted(times, ends - LATENCY_S, side="right")
+    return [_quantile_ms(sums[b] - sums[a], q) for a, b in zip(since, upto, strict=True)]
+
+
+def _quantile_ms(counts: NDArray[np.int64], q: float) -> float | None:
+    """The value of the bucket that holds the q-th of the counted values; worst error 1 %."""
+    total = int(counts.sum())
+    if not total:
+        return None
+    bucket = int(np.searchsorted(counts.cumsum(), q * total))
+    return round(float(bucket_us(bucket)) / 1000, 3)
+
+
+def _recent_mean(values: list[float]) -> float | None:
+    recent = values[-RATE_S:]
+    return sum(recent) / len(recent) if recent else None

@@ -1,0 +1,61 @@
+"""What pages about one run share: which run the URL names, its head line, the way to its pages."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from loadgen.run_folder import RunFolder, runs_folder
+from ui import page_files
+from ui.card import verdict
+from ui.data import ask
+from ui.guard import guard, say
+from ui.plain import label
+from ui.run_text import STATES, endpoint_text, load_text, workload_text
+
+UID = re.compile(r"[0-9a-f-]{8,36}")  # nothing else may become part of a path
+
+
+def folder_named(data: Path, uid: str) -> RunFolder | None:
+    """The run's folder; None after saying that there is none."""
+    folder = RunFolder(runs_folder(data) / uid)
+    if UID.fullmatch(uid) and (folder.path / "plan.json").is_file():
+        return folder
+    say(f"There is no run {uid[:40]!r} in {runs_folder(data)}; the list of runs has them all.")
+    st.page_link(page_files.RUNS, label="All runs", icon=":material/stacks:")
+    return None
+
+
+def badges(plan: dict[str, Any]) -> None:
+    """Endpoint, model, lengths and load of a plan, as grey labels."""
+    target, workload = plan["target"], plan["workload"]
+    shown = (
+        ("dns", endpoint_text(target["url"])),
+        ("neurology", target["model"]),
+        ("data_object", workload_text(workload)),
+        ("group", load_text(plan["stages"])),
+    )
+    with st.container(horizontal=True, gap="xsmall"):
+        for icon, text in shown:
+            st.badge(label(text, 60), icon=f":material/{icon}:", color="gray")
+
+
+def wait_for_the_end(run: dict[str, Any]) -> None:
+    """Instead of results: what a run that has not ended is doing; the page follows by itself."""
+    tone, word = STATES[run["state"]]
+    verdict(tone, word, run["message"] or "The last tokens are being stored.")
+    st.page_link(
+        page_files.LIVE,
+        label="Watch it live",
+        icon=":material/monitoring:",
+        query_params={"run": run["run_uid"]},
+    )
+    st.fragment(_rerun_when_changed, run_every=1)(run["run_uid"], run["state"])
+
+
+def _rerun_when_changed(uid: str, state: str) -> None:
+    with guard():
+        now = ask("run", run=uid)
+        if now.empty or now["state"].iloc[0] != state:
+            st.rerun()

@@ -1,0 +1,65 @@
+"""What a plan and a status say about a run, in the words every page uses."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from ui.card import Tone
+from ui.plain import seconds
+
+STATES: dict[str, tuple[Tone, str]] = {
+    "queued": ("gray", "Waiting"),
+    "starting": ("blue", "Starting"),
+    "running": ("blue", "Running"),
+    "stopping": ("orange", "Stopping"),
+    "decoding": ("blue", "Reading the last tokens"),
+    "finished": ("green", "Finished"),
+    "stopped": ("orange", "Stopped"),
+    "failed": ("red", "Failed"),
+    "interrupted": ("red", "Interrupted"),
+}
+
+
+def endpoint_text(url: str) -> str:
+    """Where the requests went: `simulator · small-gpu`, or host and port."""
+    parts = urlsplit(url)
+    if parts.scheme == "sim":
+        return f"simulator · {parts.netloc}"
+    return parts.netloc or url
+
+
+def load_text(stages: list[dict[str, Any]]) -> str:
+    """The load in a few words: `closed loop, 1–32 streams, 6 levels`."""
+    if not stages:
+        return ""
+    rates = [s["rate_per_s"] for s in stages if s.get("rate_per_s") is not None]
+    streams = [s["concurrency"] for s in stages if s.get("concurrency") is not None]
+    told: list[str] = []
+    if streams:
+        told.append(f"{_span(streams)} {'stream' if max(streams) == 1 else 'streams'}")
+    if rates:
+        told.append(f"{_span(rates)} requests/s")
+    levels = f", {len(stages)} levels" if len(stages) > 1 else ""
+    return " and ".join(told) + levels
+
+
+def workload_text(workload: dict[str, Any]) -> str:
+    """Lengths as planned."""
+    return f"{workload['prompt_tokens']:,} tokens in, {workload['output_tokens']:,} out"
+
+
+def progress(status: dict[str, Any]) -> tuple[float, str]:
+    """(share done, words) of a run under way; 0 where the plan has no length in time."""
+    where = f"Level {status['stage'] + 1} of {status['n_stages']}"
+    if name := status.get("stage_name"):
+        where += f" ({name})"
+    elapsed, planned = status.get("elapsed_s") or 0.0, status.get("planned_s")
+    if not planned:
+        share = status["stage"] / max(1, status["n_stages"])
+        return share, f"{where} · {seconds(elapsed)} so far"
+    left = max(0.0, planned - elapsed)
+    return min(1.0, elapsed / planned), f"{where} · {seconds(left)} left of {seconds(planned)}"
+
+
+def _span(values: list[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:g}" if low == high else f"{low:g}–{high:g}"

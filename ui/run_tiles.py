@@ -1,0 +1,65 @@
+"""Tiles of one load level: each number with its interval, its n and its formula."""
+
+from typing import Any
+
+from analysis.metrics import METRICS
+from ui.card import Tile
+from ui.plain import DASH, ms, number
+
+Json = dict[str, Any]
+
+
+def level_tiles(level: Json) -> list[Tile]:
+    """What a reader asks first of a level: first token, gaps, throughput, how many got it."""
+    metrics: Json = level["metrics"]
+    gap = "itl" if metrics["itl"]["n"] else "chunk_gap"
+    return [
+        percentile_tile("TTFT p50", metrics, ("ttft", "p50")),
+        percentile_tile("TTFT p95", metrics, ("ttft", "p95")),
+        percentile_tile("TTFT p99", metrics, ("ttft", "p99")),
+        percentile_tile("ITL p99" if gap == "itl" else "Chunk gap p99", metrics, (gap, "p99")),
+        _throughput_tile(metrics),
+        _requests_tile(level),
+    ]
+
+
+def percentile_tile(title: str, metrics: Json, of: tuple[str, str]) -> Tile:
+    """One percentile of METRICS[name]; too few requests for an upper bound is said, not hidden."""
+    name, p = of
+    found = metrics[name]
+    note = f"n = {found['n']:,}" if found["n"] else found.get("reason", "")
+    if bounds := found["ci95"].get(p):
+        note = f"{_interval(bounds)} · {note}"
+    elif need := found.get("need_n", {}).get(p):
+        note = f"{note}, interval needs {need:,}"
+    return Tile(title, ms(found[p]), note, METRICS[name].formula)
+
+
+def _interval(bounds: list[float | None]) -> str:
+    low, high = bounds
+    if high is None:
+        return f"≥ {number(low)}"
+    return f"{number(low)} – {number(high)}"
+
+
+def _throughput_tile(metrics: Json) -> Tile:
+    found = metrics["tps_system"]
+    value = f"{number(found['value'])} tok/s" if found["value"] is not None else DASH
+    note = f"{_interval(found['ci95'])} tok/s" if found["ci95"] else found.get("ci95_reason", "")
+    return Tile("System output", value, note, METRICS["tps_system"].formula)
+
+
+def _requests_tile(level: Json) -> Tile:
+    outcomes: dict[str, int] = level["outcomes"]
+    complete = outcomes.get("complete", 0)
+    failed = sum(n for kind, n in outcomes.items() if kind not in ("complete", "cancelled"))
+    rate = level["metrics"]["request_rate"]["value"]
+    note = f"{number(rate)} per second" if rate is not None else ""
+    if failed:
+        note = f"{failed:,} of {sum(outcomes.values()):,} failed"
+    return Tile(
+        "Requests complete",
+        f"{complete:,}",
+        note,
+        f"Requests that arrived within the {number(level['window_s'])} s this level is judged by.",
+    )

@@ -1,0 +1,65 @@
+"""Which words and which level lead on the Run page."""
+
+from typing import Any
+
+from analysis.verdict import knee
+from loadgen.run_folder import terminal
+from ui.card import Tone
+from ui.run_text import STATES
+
+Json = dict[str, Any]
+TONES: dict[str, Tone] = {"good": "green", "bad": "red", "warn": "orange", "neutral": "gray"}
+VALIDITY: dict[str, tuple[Tone, str]] = {
+    "exact": ("green", "times exact"),
+    "bounded": ("green", "times right within a bound"),
+    "saturated": ("red", "do not believe: load generator saturated"),
+    "unknown": ("gray", "validity unknown"),
+}
+
+
+def leading_level(levels: list[Json]) -> int:
+    """Index of the level a reader asks about: the highest that holds each objective, else the knee.
+
+    levels: of show.py, at least one.
+    """
+    if levels[0]["slos"]:
+        held = [i for i, lv in enumerate(levels) if all(s["result"] == "met" for s in lv["slos"])]
+        return held[-1] if held else 0
+    answered = [i for i, level in enumerate(levels) if level["metrics"]["ttft"]["n"]]
+    if not answered:
+        return 0
+    at = knee([levels[i] for i in answered])
+    return answered[-1 if at is None else at]
+
+
+def unfinished_sentence(run: Json) -> tuple[Tone, str, str] | None:
+    """(tone, word, sentence) of a run that did not measure all it was asked for."""
+    if run["state"] == "finished" or not terminal(run["state"]):
+        return None
+    tone, word = STATES[run["state"]]
+    return tone, word, run["message"] or "What was measured until then is below."
+
+
+def ttft_limit_ms(levels: list[Json]) -> float | None:
+    """The objective that is drawn into TTFT charts."""
+    slos = levels[0]["slos"] if levels else []
+    return next((slo["max_ms"] for slo in slos if slo["metric"].startswith("ttft")), None)
+
+
+def form_params(plan: Json) -> dict[str, str]:
+    """The query of the New run page that fills in this plan again, as far as its fields go."""
+    target, workload, stages = plan["target"], plan["workload"], plan["stages"]
+    params = {"workload": "Own lengths"}
+    params |= {"in": str(workload["prompt_tokens"]), "out": str(workload["output_tokens"])}
+    if target["url"].startswith("sim://"):
+        params["profile"] = target["url"].removeprefix("sim://")
+    else:
+        params |= {"endpoint": "My endpoint", "url": target["url"], "model": target["model"]}
+        params["api"] = target["api"]
+    closed = [s["concurrency"] for s in stages if s["kind"] == "closed"]
+    rates = [s["rate_per_s"] for s in stages if s["kind"] == "open"]
+    if closed:
+        params["levels"] = ", ".join(map(str, closed))
+    else:
+        params |= {"loop": "open", "rates": ", ".join(f"{rate:g}" for rate in rates)}
+    return params

@@ -1,0 +1,69 @@
+"""The list of runs as the Runs page shows it: words instead of codes, one row per run."""
+
+import json
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ui.run_text import STATES, endpoint_text, load_text
+
+COLORS = {"green": "green", "red": "red", "orange": "orange", "gray": "gray", "blue": "blue"}
+
+
+def runs_table(runs: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
+    """runs: the store's `runs()`.  timezone: the reader's, for `Started`; UTC if unknown."""
+    plans = [_plan(text) for text in runs["plan"]]
+    return pd.DataFrame(
+        {
+            "State": [[STATES[state][1]] for state in runs["state"]],
+            "Run": runs["name"],
+            "Endpoint": [endpoint_text(url or "") for url in runs["url"]],
+            "Model": runs["model"],
+            "Load": [load_text(plan.get("stages", [])) for plan in plans],
+            "Requests": runs["n_requests"].astype("Int64"),
+            "Failed": runs["n_failed"].astype("Int64"),
+            "TTFT p95 by level": [_ms_list(values) for values in runs["ttft_p95_by_stage_us"]],
+            "Worst TTFT p95": [_worst(values) for values in runs["ttft_p95_by_stage_us"]],
+            "Started": runs["started_at"].dt.tz_convert(timezone or "UTC"),
+        }
+    )
+
+
+def runs_columns() -> dict[str, Any]:
+    """How each column of `runs_table` is drawn."""
+    words = [word for _, word in STATES.values()]
+    colors = [COLORS[tone] for tone, _ in STATES.values()]
+    column = st.column_config
+    return {
+        "State": column.MultiselectColumn(options=words, color=colors, width="small"),
+        "Run": column.TextColumn(width="medium", pinned=True),
+        "Endpoint": column.TextColumn(width="medium"),
+        "Requests": column.NumberColumn(format="localized", width="small"),
+        "Failed": column.NumberColumn(format="localized", width="small"),
+        "TTFT p95 by level": column.LineChartColumn(
+            help="95 of 100 first tokens came within this time; one point per load level, ms.",
+            y_min=0,
+            width="small",
+        ),
+        "Worst TTFT p95": column.NumberColumn(format="%.0f ms", width="small"),
+        "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+    }
+
+
+def _plan(text: Any) -> dict[str, Any]:
+    """The stored plan; {} for an imported run, which has none of ours."""
+    try:
+        plan = json.loads(text)
+    except (TypeError, ValueError):
+        return {}
+    return plan if isinstance(plan, dict) else {}
+
+
+def _ms_list(values: Any) -> list[float] | None:
+    known = [] if values is None else [v / 1000 for v in values if pd.notna(v)]
+    return known or None
+
+
+def _worst(values: Any) -> float | None:
+    return max(_ms_list(values) or [], default=None)
