@@ -187,3 +187,12 @@ def test_it_ends_when_its_parent_is_killed():
             return
         time.sleep(0.05)
     pytest.fail("the simulator outlived its parent")
+
+
+def test_a_full_disk_is_said_at_the_end_and_disturbs_no_stream():
+    with simulator("--profile", "small-gpu", *FAST, "--truth", "/dev/full") as server:
+        assert len(words_of(server.stream(CHAT, ask(100)))) == 100
+        server.process.terminate()
+        _, err = server.process.communicate(timeout=10)
+    assert (server.process.returncode, err.count("\n")) == (2, 1)
+    assert "The truth log is incomplete: No space left on device." in err
