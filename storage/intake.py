@@ -1,0 +1,151 @@
+"""One turn of the store over DATA/runs: what is new is loaded, what is over is closed."""
+
+import logging
+import shutil
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from storage.database import Database, first_line
+from storage.finalise import finalise, is_settled, refresh_summary
+from storage.ingest import ingest
+from storage.mirror import Mirror
+from storage.protocol import StoreError
+from storage.segments import list_segments
+
+LEAST_FREE_BYTES = 256 << 20
+_SEGMENTS_PER_TURN = 64  # a long backlog of one run does not starve the others
+_LOAD_EVERY_S = 0.7  # a transaction costs about 30 ms of CPU however small: workers share it
+_SUMMARY_EVERY_S = 1.0
+_PATIENCE_S = 2.0  # after trouble
+_LOOK_BACK_EVERY_S = 10.0
+_log = logging.getLogger("headway.store")
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A run that is not closed yet."""
+
+    mirror: Mirror
+    loaded_at_s: float = 0.0
+    is_summary_old: bool = False
+    summed_at_s: float = 0.0
+    resume_at_s: float = 0.0
+    trouble: str = ""
+
+
+class Intake:
+    """Follows every run's folder; one thread calls it."""
+
+    def __init__(self, database: Database, data: Path) -> None:
+        self._database = database
+        self._data = data
+        self._runs = data / "runs"
+        self._followed: dict[str, _Followed] = {}
+        self._closed = self._closed_before()
+        self._look_back_at_s = 0.0
+        self._disk_trouble = ""
+
+    @property
+    def trouble(self) -> str:
+        """Why something cannot be loaded now, as a sentence for the user; empty if nothing is."""
+        told = [self._disk_trouble, *(run.trouble for run in list(self._followed.values()))]
+        return next(filter(None, told), "")
+
+    def turn(self) -> bool:
+        """Take in what came since the last turn; True if there was something, or more must come."""
+        self._disk_trouble = self._full_disk()
+        if self._disk_trouble:
+            return True
+        self._discover()
+        return any([self._try_to_follow(run) for run in list(self._followed.values())])
+
+    def _closed_before(self) -> set[str]:
+        with self._database.cursor() as cursor:
+            rows = cursor.execute("SELECT run_uid::VARCHAR FROM runs WHERE is_final").fetchall()
+        return {uid for (uid,) in rows}
+
+    def _full_disk(self) -> str:
+        free = shutil.disk_usage(self._data).free
+        if free >= LEAST_FREE_BYTES:
+            return ""
+        return (
+            f"Only {free >> 20} MiB are free on the disk of {self._data}; the store loads nothing "
+            f"until there are {LEAST_FREE_BYTES >> 20}.  What was measured waits in its folder."
+        )
+
+    def _discover(self) -> None:
+        """Folders not seen before, oldest first: `last` means the newest run."""
+        if not self._runs.is_dir():
+            return
+        with_late_segments = self._look_back()
+        found = [
+            folder
+            for folder in self._runs.iterdir()
+            if folder.name not in self._followed
+            and (folder.name not in self._closed or folder.name in with_late_segments)
+            and _is_uid(folder.name)
+            and (folder / "plan.json").exists()
+        ]
+        for folder in sorted(found, key=lambda f: (f / "plan.json").stat().st_mtime_ns):
+            self._followed[folder.name] = _Followed(Mirror(folder))
+
+    def _look_back(self) -> set[str]:
+        """Closed runs into whose spool something came all the same (a decoder started again)."""
+        now_s = time.monotonic()
+        if now_s < self._look_back_at_s:
+            return set()
+        self._look_back_at_s = now_s + _LOOK_BACK_EVERY_S
+        return {uid for uid in self._closed if list_segments(self._runs / uid / "spool")}
+
+    def _try_to_follow(self, run: _Followed) -> bool:
+        now_s = time.monotonic()
+        if now_s < run.resume_at_s:
+            return True
+        try:
+            with self._database.cursor() as cursor:
+                is_busy = self._follow(cursor, run)
+            run.trouble = ""
+            return is_busy
+        except (StoreError, duckdb.Error, OSError, ValueError) as error:  # ValueError: odd files
+            sentence = str(error) if isinstance(error, StoreError) else first_line(error)
+            sentence = f"Run {run.mirror.run_uid} is not loaded at present: {sentence}"
+            if sentence != run.trouble:
+                _log.error(sentence)
+            run.trouble, run.resume_at_s = sentence, now_s + _PATIENCE_S
+            return not isinstance(error, ValueError)
+
+    def _follow(self, cursor: duckdb.DuckDBPyConnection, run: _Followed) -> bool:
+        mirror, spool = run.mirror, run.mirror.folder / "spool"
+        is_changed = mirror.refresh(cursor)
+        if not mirror.run_id:
+            return is_changed
+        segments = list_segments(spool)
+        is_due = mirror.is_terminal or time.monotonic() > run.loaded_at_s + _LOAD_EVERY_S
+        if segments and is_due:
+            run.loaded_at_s = time.monotonic()
+            run.is_summary_old |= ingest(cursor, mirror, segments[:_SEGMENTS_PER_TURN]) > 0
+        self._refresh_summary(cursor, run)
+        if not mirror.is_terminal:
+            return is_changed or bool(segments)
+        if not segments and is_settled(spool, mirror.columns["n_workers"]):
+            finalise(cursor, mirror.run_id)
+            self._closed.add(mirror.run_uid)
+            del self._followed[mirror.run_uid]
+        return True
+
+    def _refresh_summary(self, cursor: duckdb.DuckDBPyConnection, run: _Followed) -> None:
+        now_s = time.monotonic()
+        if run.is_summary_old and now_s > run.summed_at_s + _SUMMARY_EVERY_S:
+            refresh_summary(cursor, run.mirror.run_id)
+            run.is_summary_old, run.summed_at_s = False, now_s
+
+
+def _is_uid(name: str) -> bool:
+    try:
+        return str(uuid.UUID(name)) == name
+    except ValueError:
+        return False

@@ -1,0 +1,61 @@
+"""What a client and the store say to each other: JSON questions, Arrow answers, never a pickle.
+
+A question is `{"ask": name, "args": {...}}`.  An answer begins with one byte: `A` and an Arrow IPC
+stream follows, `E` and a sentence for the user follows.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MAX_QUESTION_BYTES = 1 << 20
+_FRAME, _SENTENCE = b"A", b"E"
+
+
+class StoreError(RuntimeError):
+    """The store cannot do what was asked; its text is for the user: what, where, what to do."""
+
+
+def question(name: str, args: dict[str, Any]) -> bytes:
+    """The bytes that ask the named query; numpy numbers and tuples are welcome as arguments."""
+    return orjson.dumps({"ask": name, "args": args}, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def read_question(raw: bytes) -> tuple[str, dict[str, Any]]:
+    """Name and arguments of a question; raises StoreError for anything else."""
+    try:
+        told = orjson.loads(raw)
+        name, args = told["ask"], told["args"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        raise StoreError("The store was sent something that is no question.") from None
+    if not isinstance(name, str) or not isinstance(args, dict):
+        raise StoreError("A question needs a name and named arguments.")
+    return name, args
+
+
+def answer(frame: "pa.Table") -> bytes:
+    """The bytes of a frame."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    sink.write(_FRAME)
+    with pa.ipc.new_stream(sink, frame.schema) as stream:
+        stream.write_table(frame)
+    return sink.getvalue().to_pybytes()
+
+
+def refusal(sentence: str) -> bytes:
+    """The bytes that say why there is no frame."""
+    return _SENTENCE + sentence.encode()
+
+
+def read_answer(raw: bytes) -> "pa.Table":
+    """The frame of an answer; raises StoreError with the store's own sentence."""
+    import pyarrow as pa
+
+    if raw[:1] != _FRAME:
+        raise StoreError(raw[1:].decode(errors="replace"))
+    return pa.ipc.open_stream(pa.py_buffer(raw).slice(1)).read_all()

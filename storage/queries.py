@@ -1,0 +1,31 @@
+"""Every question the store answers: one question = one function = one SQL = one documented frame.
+
+`storage.client.Store.ask(name, **arguments)` calls the function of that name in the store process.
+Frames: whole numbers are int64, or float64 with NaN where a column has nulls; text; UTC times.
+"""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from storage import queries_events, queries_requests, queries_run
+
+QUERIES: dict[str, Callable[..., pa.Table]] = {
+    "runs": queries_run.runs,
+    "run": queries_run.run,
+    "find_run": queries_run.find_run,
+    "stages": queries_run.stages,
+    "summaries": queries_run.summaries,
+    "pulses": queries_run.pulses,
+    "requests": queries_requests.requests,
+    "outcomes": queries_requests.outcomes,
+    "gap_hist": queries_events.gap_hist,
+    "tokens_per_s": queries_events.tokens_per_s,
+    "token_events": queries_events.token_events,
+    "gap_quantiles": queries_events.gap_quantiles,
+    "window_tokens": queries_events.window_tokens,
+    "stamp_bounds": queries_events.stamp_bounds,
+}
+
+READS_EVENTS = frozenset({"token_events", "gap_quantiles", "window_tokens", "stamp_bounds"})
+"""Questions that scan token_events: at most two of them at once, the ingest needs the core too."""

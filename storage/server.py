@@ -1,0 +1,146 @@
+"""The store's side of the socket: questions in, frames or a sentence out, a thread per client."""
+
+import contextlib
+import inspect
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Generator
+from multiprocessing.connection import Connection, Listener
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from storage.answers import UnknownRunError, one_row
+from storage.database import Database, first_line
+from storage.protocol import MAX_QUESTION_BYTES, StoreError, answer, read_question, refusal
+from storage.queries import QUERIES, READS_EVENTS
+
+ANSWER_WITHIN_S = 30.0
+_WAIT_FOR_NEW_RUN_S = 2.0
+_log = logging.getLogger("headway.store")
+
+
+class Server:
+    """Listens on a socket that only its owner may open, and answers until `close`.
+
+    state: what the question `store` is answered with, one row.
+    """
+
+    def __init__(
+        self, database: Database, data: Path, socket: str, state: Callable[[], dict[str, Any]]
+    ) -> None:
+        self._database = database
+        self._runs = data / "runs"
+        self._state = state
+        self._scans = threading.BoundedSemaphore(2)
+        self._clients = 0
+        self._count = threading.Lock()
+        before = os.umask(0o177)
+        try:
+            self._listener = Listener(socket, family="AF_UNIX", backlog=64)
+        finally:
+            os.umask(before)
+        threading.Thread(target=self._accept, name="accept", daemon=True).start()
+
+    @property
+    def n_clients(self) -> int:
+        """Connections open now."""
+        return self._clients
+
+    def close(self) -> None:
+        """Take no new client; the socket's path is gone afterwards."""
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client = self._listener.accept()
+            except OSError:  # closed
+                return
+            with self._count:
+                self._clients += 1
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: "Connection[Any, Any]") -> None:
+        try:
+            with client, contextlib.suppress(EOFError, OSError):  # the client has gone
+                while True:
+                    client.send_bytes(self._reply(client.recv_bytes(MAX_QUESTION_BYTES)))
+        finally:
+            with self._count:
+                self._clients -= 1
+
+    def _reply(self, raw: bytes) -> bytes:
+        try:
+            name, args = read_question(raw)
+            return answer(self._ask(name, args))
+        except StoreError as error:
+            return refusal(str(error))
+        except Exception as error:  # the one edge: a client gets a sentence, the log the traceback
+            _log.exception("a question could not be answered")
+            return refusal(f"The store failed on a question ({first_line(error)}); see store.log.")
+
+    def _ask(self, name: str, args: dict[str, Any]) -> pa.Table:
+        if name == "store":
+            return one_row(self._state())
+        query = QUERIES.get(name)
+        if query is None:
+            raise StoreError(
+                f"The store knows no question {name!r}; it knows {', '.join(QUERIES)}."
+            )
+        try:
+            inspect.signature(query).bind(None, **args)
+        except TypeError as error:
+            raise StoreError(f"The question {name!r} was asked wrongly: {error}.") from None
+        with self._scans if name in READS_EVENTS else contextlib.nullcontext():
+            return self._patiently(name, args)
+
+    def _patiently(self, name: str, args: dict[str, Any]) -> pa.Table:
+        """The answer; a run whose folder is there but which no turn has seen yet gets a moment."""
+        deadline = time.monotonic() + _WAIT_FOR_NEW_RUN_S
+        while True:
+            try:
+                return self._run(name, args)
+            except UnknownRunError as error:
+                if (
+                    time.monotonic() > deadline
+                    or not (self._runs / error.run / "plan.json").exists()
+                ):
+                    raise
+                time.sleep(0.1)
+
+    def _run(self, name: str, args: dict[str, Any]) -> pa.Table:
+        try:
+            with self._database.cursor() as cursor, _limit(cursor):
+                return QUERIES[name](cursor, **args)
+        except duckdb.InterruptException:
+            raise StoreError(
+                f"The question {name!r} took longer than {ANSWER_WITHIN_S:g} s and was ended; "
+                "ask for a shorter window."
+            ) from None
+        except duckdb.OutOfMemoryException as error:
+            raise StoreError(
+                f"The question {name!r} needs more memory than the store may take "
+                f"({first_line(error)}); ask for a shorter window."
+            ) from None
+        except duckdb.ConversionException as error:
+            raise StoreError(
+                f"The question {name!r} was asked wrongly: {first_line(error)}"
+            ) from None
+        except ValueError as error:
+            raise StoreError(f"The question {name!r} was asked wrongly: {error}.") from None
+
+
+@contextlib.contextmanager
+def _limit(cursor: duckdb.DuckDBPyConnection) -> Generator[None]:
+    timer = threading.Timer(ANSWER_WITHIN_S, cursor.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
