@@ -69,6 +69,12 @@ def is_writer_alive(folder: Path, worker: int) -> bool:
     return _is_locked(folder / f"raw-w{worker}.lock")
 
 
+def remove_leftovers(folder: Path, worker: int) -> None:
+    """Remove what a dead writer had made ahead; only once `is_writer_alive` says no."""
+    for path in folder.glob(f"next-w{worker}-*.tmp"):
+        path.unlink(missing_ok=True)
+
+
 def backlog_bytes(folder: Path, worker: int) -> int:
     """Bytes of sealed segments that wait for the decoder."""
     total = 0

@@ -4,7 +4,7 @@ raw-w<worker>.lock            held (flock) while the worker's writer lives
 raw-w<worker>-<seq>.open      being written, held too; free: its writer died, read it as it is
 raw-w<worker>-<seq>.seg       sealed: full or a second old
 raw-w<worker>-<seq>.done      decoded (the decoder renames), kept while an open stream began in it
-raw-<random>.tmp              the next file, made ahead; left behind by a killed worker
+next-w<worker>-<random>.tmp   the next file, made ahead; a killed worker leaves it behind
 """
 
 from storage.raw_reader import (
@@ -13,6 +13,7 @@ from storage.raw_reader import (
     backlog_bytes,
     is_writer_alive,
     raw_segments,
+    remove_leftovers,
 )
 from storage.raw_record import CLOSE, OPEN, PULSE, READ, RawRecord, SpoolError
 from storage.raw_writer import RawWriter
@@ -30,4 +31,5 @@ __all__ = [
     "backlog_bytes",
     "is_writer_alive",
     "raw_segments",
+    "remove_leftovers",
 ]

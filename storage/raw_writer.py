@@ -11,6 +11,7 @@ import mmap
 import os
 import struct
 import uuid
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,8 @@ class _File:
 
     __slots__ = ("fd", "map", "path", "size")
 
-    def __init__(self, folder: Path, size: int) -> None:
-        self.path = folder / f"raw-{uuid.uuid4().hex}.tmp"
+    def __init__(self, folder: Path, worker: int, size: int) -> None:
+        self.path = folder / f"next-w{worker}-{uuid.uuid4().hex}.tmp"
         self.size = size
         self.fd = -1
         try:
@@ -50,7 +51,7 @@ class _File:
             ) from None
 
     def rename(self, name: str) -> None:
-        """Give the file its next name in the same folder."""
+        """Give the file its next name in the same folder; raises OSError."""
         target = self.path.with_name(name)
         self.path.rename(target)
         self.path = target
@@ -86,15 +87,15 @@ class RawWriter:
         except OSError as error:
             raise SpoolError(f"The spool folder {folder} cannot be made: {error}.") from None
         self._life = _live(folder, worker)
-        self._folder = folder
+        self._folder, self._worker = folder, worker
         self._prefix = f"raw-w{worker}-"
         self._aside = aside
         self._capacity = capacity_bytes
         self._seq = _next_seq(folder, self._prefix)
-        self._spare: _File | None = None
+        self._spares: deque[_File] = deque()  # its appends and pops are atomic between threads
         self._sealed = False
         self._old_since_ns: int | None = None
-        self._use(_File(folder, capacity_bytes))
+        self._use(_File(folder, worker, capacity_bytes))
         aside(self._prepare)
 
     # The hot path, once per read: 40 bytes of header, the payload, and the mark last of all.
@@ -141,7 +142,7 @@ class RawWriter:
             return
         self._sealed = True
         self._size = 0
-        self._drop_spare()
+        self._drop_spares()
         self._finish(self._file, self._offset)
         os.close(self._life)
 
@@ -161,18 +162,19 @@ class RawWriter:
         if self._sealed:
             raise SpoolError(f"The spool {self._folder} is sealed; nothing more can be written.")
         old, used = self._file, self._offset
-        spare, self._spare = self._spare, None
-        if spare is None or needed_bytes > spare.size:
-            if spare is not None:
-                _discard(spare)
-            spare = _File(self._folder, max(self._capacity, needed_bytes))
-        self._use(spare)
+        if needed_bytes > self._capacity or not self._spares:
+            self._use(_File(self._folder, self._worker, max(self._capacity, needed_bytes)))
+        else:
+            self._use(self._spares.popleft())
         self._aside(lambda: self._finish(old, used))
         self._aside(self._prepare)
         return 0
 
     def _use(self, file: _File) -> None:
-        file.rename(f"{self._prefix}{self._seq:06d}.open")
+        try:
+            file.rename(f"{self._prefix}{self._seq:06d}.open")
+        except OSError as error:
+            raise SpoolError(f"The spool {self._folder} is broken ({error.strerror}).") from None
         self._seq += 1
         self._file, self._map, self._size = file, file.map, file.size
         self._offset = 0
@@ -180,29 +182,26 @@ class RawWriter:
 
     def _prepare(self) -> None:
         """Make the next file ahead; should that fail, the roll tries again and raises."""
-        if self._spare is None and not self._sealed:
+        if not self._spares and not self._sealed:
             try:
-                self._spare = _File(self._folder, self._capacity)
+                self._spares.append(_File(self._folder, self._worker, self._capacity))
             except SpoolError:
                 return
         if self._sealed:  # meanwhile, by the loop's thread
-            self._drop_spare()
+            self._drop_spares()
 
-    def _drop_spare(self) -> None:
-        spare, self._spare = self._spare, None
-        if spare is not None:
-            _discard(spare)
+    def _drop_spares(self) -> None:
+        with contextlib.suppress(IndexError):
+            while True:
+                spare = self._spares.popleft()
+                spare.path.unlink(missing_ok=True)
+                spare.release()
 
     def _finish(self, file: _File, used: int) -> None:
         with contextlib.suppress(OSError):  # a sick disk: left `.open` and unlocked, it is read so
             os.ftruncate(file.fd, used)
             file.rename(file.path.name.replace(".open", ".seg"))
         file.release()
-
-
-def _discard(file: _File) -> None:
-    file.path.unlink(missing_ok=True)
-    file.release()
 
 
 def _live(folder: Path, worker: int) -> int:

@@ -1,6 +1,7 @@
 """The raw spool gives back what was written, also of a writer that was killed."""
 
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from storage.raw_spool import (
     backlog_bytes,
     is_writer_alive,
     raw_segments,
+    remove_leftovers,
 )
 from storage.raw_writer import MAX_AGE_NS
 
@@ -108,6 +110,14 @@ def test_sealing_and_preparing_may_happen_later_without_losing_a_record(tmp_path
     assert not list(tmp_path.glob("*.tmp"))
 
 
+def test_a_folder_that_vanishes_is_a_sentence_and_not_an_endpoints_trouble(tmp_path):
+    writer = RawWriter(tmp_path / "spool", 0, aside=lambda _: None, capacity_bytes=256)
+    shutil.rmtree(tmp_path / "spool")
+    writer.read(1, 1, 0, 0, b"x" * 100)
+    with pytest.raises(SpoolError, match="cannot take"):
+        writer.read(1, 2, 0, 0, b"x" * 100)
+
+
 def test_only_one_live_writer_per_worker_and_readers_know_it_lives(tmp_path):
     assert not is_writer_alive(tmp_path, 0)
     writer = RawWriter(tmp_path, 0)
@@ -177,6 +187,9 @@ def test_kill_9_of_the_writer_loses_nothing_that_was_written(tmp_path):
     segments = raw_segments(tmp_path, 0)
     assert [s.state for s in segments][-1] == "orphan"
     assert not is_writer_alive(tmp_path, 0)
+    assert len(list(tmp_path.glob("*.tmp"))) == 1
+    remove_leftovers(tmp_path, 0)
+    assert not list(tmp_path.glob("*.tmp"))
     found = records(tmp_path)
     assert len(found) in (acknowledged, acknowledged + 1)
     assert all(r.payload == b"%d" % i * 20 for i, r in enumerate(found))

@@ -10,7 +10,7 @@ import gevent
 import pytest
 from scripted_server import CHUNKED, DONE_EVENT, LAST_CHUNK, chunk
 
-from loadgen.transport import connecting
+from loadgen.transport import connecting, stamps
 from loadgen.transport import pool as pool_module
 from loadgen.transport.connecting import ConnectFailed
 from loadgen.transport.endpoint import Endpoint
@@ -75,6 +75,15 @@ def test_the_times_of_a_request_are_in_order_and_stamped(serve, asker):
     stats = a.pool.take_stats()
     assert (stats.reads, stats.missing_stamps) == (len(a.spool.reads), 0)
     assert stats.lag_p99_us is not None
+
+
+def test_without_kernel_stamps_everything_works_and_the_reads_say_so(serve, asker, monkeypatch):
+    monkeypatch.setattr(stamps, "enable", lambda _sock: False)
+    a = asker(started(serve, answers(CHUNKED, LAST_CHUNK, pause_s=0.02)).endpoint())
+    assert a.ask().cause == "done"
+    assert {delay for _, _, delay, _, _ in a.spool.reads} == {stamps.NO_STAMP}
+    stats = a.pool.take_stats()
+    assert (stats.missing_stamps, stats.lag_p50_us) == (stats.reads, None)
 
 
 @pytest.mark.parametrize("status", [b"404 Not Found", b"503 Service Unavailable"])
