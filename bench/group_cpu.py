@@ -8,7 +8,8 @@ from bisect import bisect_right
 
 import psutil
 
-EVERY_S = 0.1
+EVERY_S = 0.2
+SEARCH_EVERY = 5  # samples; a search reads all of /proc, which costs milliseconds
 ROLES = {"loadgen.decoder": "decoder", "worker": "worker", "leader": "leader"}
 
 
@@ -22,11 +23,14 @@ class GroupCpu(threading.Thread):
         self._done = threading.Event()
 
     def run(self) -> None:
+        n_samples, members = 0, list[psutil.Process]()
         while not self._done.wait(EVERY_S):
-            for process in psutil.process_iter():
-                with contextlib.suppress(psutil.Error, ProcessLookupError, PermissionError):
-                    if os.getpgid(process.pid) == self._pgid:
-                        self._sample(process)
+            if n_samples % SEARCH_EVERY == 0:
+                members = [p for p in psutil.process_iter() if self._is_ours(p)]
+            for process in members:
+                with contextlib.suppress(psutil.Error):
+                    self._sample(process)
+            n_samples += 1
 
     def stop(self) -> None:
         self._done.set()
@@ -41,15 +45,21 @@ class GroupCpu(threading.Thread):
                 total += until - _at(begin_ns, at_ns, cpu_s)
         return total
 
+    def _is_ours(self, process: psutil.Process) -> bool:
+        try:
+            return os.getpgid(process.pid) == self._pgid
+        except OSError:
+            return False
+
     def _sample(self, process: psutil.Process) -> None:
-        if process.pid not in self._series:
-            words = process.cmdline()
-            role = next((r for word, r in ROLES.items() if word in words), "other")
-            self._series[process.pid] = (role, [], [])
-        _, at_ns, cpu_s = self._series[process.pid]
         times = process.cpu_times()
+        # Each time: between fork and exec a worker still has the leader's command line.
+        words = process.cmdline()
+        role = next((r for word, r in ROLES.items() if word in words), "other")
+        _, at_ns, cpu_s = self._series.get(process.pid, (role, [], []))
         at_ns.append(time.monotonic_ns())
         cpu_s.append(times.user + times.system)
+        self._series[process.pid] = (role, at_ns, cpu_s)
 
 
 def _at(instant_ns: int, at_ns: list[int], cpu_s: list[float]) -> float:

@@ -69,7 +69,7 @@ def join(
         n_missing=len(truth) - int(known.sum()),
         n_doubled=len(key) - int(known.sum()),  # twice the same, or never sent
         n_shared=int(seen["shared"].sum()),
-        n_no_stamp=int((seen["lag_us"] < 0).sum()),
+        n_no_stamp=int(seen["lag_us"].isna().sum()),
         n_requests=len(requests),
         n_incomplete=len(requests) - len(complete),
     )

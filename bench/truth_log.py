@@ -10,6 +10,7 @@ away before DONE).
 
 import os
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,6 +84,10 @@ class TruthLog:
     def of(self, seq: int) -> np.ndarray:
         """The records with this `seq`."""
         return self.records[self.records["seq"] == seq]
+
+    def only(self, requests: Iterable[int]) -> "TruthLog":
+        """The records of these request numbers."""
+        return TruthLog(self.records[np.isin(self.records["request"], list(requests))])
 
     def request_ids(self) -> dict[str, int]:
         """X-Request-Id -> request number; of a repeated id the last; "" where none was sent."""
