@@ -1,15 +1,15 @@
-"""Where runs and the database lie."""
+"""Where runs and the database lie, for commands that write there."""
 
-import os
 import tempfile
 from pathlib import Path
 
 from commands.refusal import Refusal
+from loadgen import run_folder
 
 
 def data_folder() -> Path:
     """The absolute path of $HEADWAY_DATA or ./data, made if missing; Refusal if unwritable."""
-    folder = Path(os.environ.get("HEADWAY_DATA") or "data").absolute()
+    folder = run_folder.data_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".writable-"):

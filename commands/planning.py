@@ -32,7 +32,7 @@ def plan_from_file(path: Path, options: dict[str, Any], sets: Sequence[str]) -> 
             raw[name] = value
         elif isinstance(target, dict):
             target[name] = value
-    return _checked(raw, sets, str(path))
+    return checked(raw, sets, str(path))
 
 
 def quick_plan(url: str, options: dict[str, Any]) -> Plan:
@@ -47,7 +47,7 @@ def quick_plan(url: str, options: dict[str, Any]) -> Plan:
     }
     if "workers" in given:
         raw["workers"] = given["workers"]
-    return _checked(raw, (), f"quick {url}")
+    return checked(raw, (), f"quick {url}")
 
 
 def _quick_stages(given: dict[str, Any]) -> list[dict[str, Any]]:
@@ -59,7 +59,8 @@ def _quick_stages(given: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"kind": "closed", "concurrency": level.strip(), **end} for level in levels]
 
 
-def _checked(raw: dict[str, Any], sets: Sequence[str], where: str) -> Plan:
+def checked(raw: dict[str, Any], sets: Sequence[str], where: str) -> Plan:
+    """The plan of `raw` with `sets` applied; where: whose mistakes they are, in the Refusal."""
     problems: list[str] = []
     for assignment in sets:
         try:

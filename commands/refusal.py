@@ -1,26 +1,32 @@
 """The one edge where an error becomes a sentence on stderr and an exit code."""
 
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
+from loadgen.launch import LaunchError
 from loadgen.plan import PlanError
+from storage.protocol import StoreError
 
 MET, MISSED, USAGE, FAILED = 0, 1, 2, 3
 """Exit codes: SLOs met or none given; an SLO missed; plan or usage error; run failed."""
 
 
 class Refusal(click.ClickException):
-    """Headway will not go on: one sentence saying what, where and what to do."""
+    """Headway will not begin: one sentence saying what, where and what to do."""
 
-    def __init__(self, sentence: str, exit_code: int = USAGE) -> None:
-        super().__init__(sentence)
-        self.exit_code = exit_code
+    exit_code: ClassVar[int] = USAGE
 
     def show(self, file: Any = None) -> None:
         """The sentence on stderr, without click's "Error:" in front."""
         click.echo(self.message, err=True, file=file)
+
+
+class Failure(Refusal):
+    """Headway began and could not finish, or what it measured may not be believed."""
+
+    exit_code: ClassVar[int] = FAILED
 
 
 def plan_refusal(where: str, error: PlanError) -> Refusal:
@@ -37,14 +43,12 @@ class HeadwayGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command; a known error leaves as a sentence, Ctrl-C as exit code 3."""
-        from storage.client import StoreError
-
         try:
             return super().invoke(ctx)
         except PlanError as error:
             raise plan_refusal("The plan", error) from None
-        except StoreError as error:
-            raise Refusal(str(error), FAILED) from None
+        except (LaunchError, StoreError) as error:
+            raise Failure(str(error)) from None
         except KeyboardInterrupt:
             click.echo("", err=True)
             sys.exit(FAILED)

@@ -135,7 +135,7 @@ def database(data: Path) -> Finding:
     except StoreError as error:
         return Finding("database", "bad", str(error), "end whoever holds it, or see store.log")
     took_ms = (time.monotonic_ns() - began_ns) / 1e6
-    return Finding("database", "ok", f"answers in {took_ms:,.0f} ms, {n_runs} runs stored")
+    return Finding("database", "ok", f"answered within {took_ms:,.0f} ms; runs stored: {n_runs:,}")
 
 
 def browser() -> Finding:

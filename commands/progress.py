@@ -1,0 +1,63 @@
+"""How a run is going, in one line of text.  Pure: lines and status in, text out."""
+
+import math
+from collections import Counter, deque
+from typing import Any
+
+from storage.buckets import bucket_us
+
+RATE_WINDOW_US = 3_000_000
+
+
+class Progress:
+    """Sums up live lines; TTFT counts from the beginning of the present stage."""
+
+    def __init__(self) -> None:
+        self._stage: int | None = None
+        self._ttft: Counter[int] = Counter()
+        self._tokens: deque[tuple[int, int]] = deque()
+
+    def add(self, lines: list[dict[str, Any]]) -> None:
+        """Takes in what LiveTail.read() returned."""
+        for line in lines:
+            stage = line["pulse"]["stage"] if line["pulse"] else self._stage
+            if stage != self._stage:
+                self._stage = stage
+                self._ttft.clear()
+            self._ttft.update({int(bucket): n for bucket, n in line["ttft"].items()})
+            self._tokens.append((line["t_us"], line["tokens"]))
+        newest = max((t_us for t_us, _ in self._tokens), default=0)
+        while self._tokens and self._tokens[0][0] <= newest - RATE_WINDOW_US:
+            self._tokens.popleft()
+
+    def tokens_per_s(self) -> float | None:
+        """Tokens of the last three seconds, per second; None before the first live line."""
+        if not self._tokens:
+            return None
+        return sum(n for _, n in self._tokens) * 1e6 / RATE_WINDOW_US
+
+    def ttft_p95_ms(self) -> float | None:
+        """95th percentile of the stage so far, within 1 %; None without a first token."""
+        rank = math.ceil(0.95 * self._ttft.total())
+        for bucket in sorted(self._ttft):
+            rank -= self._ttft[bucket]
+            if rank <= 0:
+                return float(bucket_us(bucket)) / 1000
+        return None
+
+    def line(self, status: dict[str, Any]) -> str:
+        """The progress line; status as in status.json."""
+        if status["state"] in ("queued", "starting") or not status["stage_name"]:
+            return status["message"] or status["state"]
+        parts = [
+            f"stage {status['stage'] + 1}/{status['n_stages']} {status['stage_name']}",
+            f"{status['in_flight']} in flight",
+            f"{status['done']} done",
+            f"{status['failed']} failed",
+        ]
+        if (rate := self.tokens_per_s()) is not None:
+            parts.append(f"{rate:,.0f} tok/s")
+        if (ttft := self.ttft_p95_ms()) is not None:
+            parts.append(f"TTFT p95 {ttft:.1f} ms" if ttft < 10 else f"TTFT p95 {ttft:,.0f} ms")
+        prefix = "" if status["state"] == "running" else f"{status['state']}: "
+        return prefix + " · ".join(parts)

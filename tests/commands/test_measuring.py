@@ -1,0 +1,105 @@
+"""A whole run by command line against the simulator: told, stored, shown, and stopped."""
+
+import json
+import signal
+import time
+
+import pytest
+
+from tests.run_headway import headway_in
+
+pytestmark = pytest.mark.slow
+
+PLAN = """
+name = "small"
+[target]
+url = "sim://small-gpu"
+model = "demo"
+[workload]
+prompt_tokens = 32
+output_tokens = 16
+[[stages]]
+concurrency = 2
+requests = 40
+[[stages]]
+concurrency = 8
+requests = 60
+[[slos]]
+metric = "ttft"
+percentile = 50
+max_ms = 60000
+"""
+
+
+@pytest.fixture(scope="module")
+def headway(tmp_path_factory):
+    with headway_in(tmp_path_factory.mktemp("measuring")) as headway:
+        (headway.elsewhere / "plan.toml").write_text(PLAN)
+        yield headway
+
+
+@pytest.fixture(scope="module")
+def said(headway):
+    return headway("run", "plan.toml", "--json", "result.json")
+
+
+def test_a_met_objective_leaves_with_0_and_a_table(said):
+    assert said.returncode == 0, said.stderr
+    assert "c=2" in said.stdout
+    assert "c=8" in said.stdout
+    assert "Time to first token" in said.stdout
+
+
+def test_a_log_gets_a_line_per_level(said):
+    lines = said.stderr.splitlines()
+    levels = [line.split(" · ")[0] for line in lines if line.startswith("stage ")]
+    assert levels == ["stage 1/2 c=2", "stage 2/2 c=8"], said.stderr
+    assert "\r" not in said.stderr
+
+
+def test_show_says_the_same_as_run(headway, said):
+    again = headway("show", "small")
+    assert again.stdout == said.stdout
+    written = json.loads((headway.elsewhere / "result.json").read_text())
+    assert headway.shown("last") == written
+    assert headway.shown(written["run"]["uid"][:8]) == written
+    assert written["outcomes"] == {"complete": 100}
+
+
+def test_a_missed_objective_leaves_with_1(headway):
+    missed = headway("run", "plan.toml", "--name", "tight", "--set", "slos[0].max_ms=0.01")
+    assert missed.returncode == 1, missed.stderr
+
+
+def test_a_name_that_means_several_runs_is_not_guessed(headway, said):
+    headway("run", "plan.toml", "--set", "stages[1].requests=8")
+    several = headway("show", "small")
+    assert several.returncode == 2
+    assert "means 2 runs" in several.stderr
+
+
+def test_ctrl_c_keeps_what_was_measured(headway):
+    process = headway.start(
+        "quick", "sim://small-gpu", "--model", "m", "--concurrency", "4", "--seconds", "60"
+    )
+    began = time.monotonic()
+    runs = headway.data / "runs"
+    while time.monotonic() - began < 60 and not _one_has_done(runs, 5):
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert "Traceback" not in err
+    assert "Run stopped" in err
+    assert "c=4" in out
+    document = headway.shown()
+    assert document["run"]["state"] == "stopped"
+    assert document["outcomes"]["complete"] >= 5
+
+
+def _one_has_done(runs, n):
+    for path in runs.glob("*/status.json"):
+        status = json.loads(path.read_text())
+        if status["state"] == "running" and status["done"] >= n:
+            return True
+    return False

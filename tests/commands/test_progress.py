@@ -1,0 +1,48 @@
+"""The progress line says what the live files say."""
+
+from commands.progress import Progress
+
+STATUS = {
+    "state": "running",
+    "stage": 1,
+    "n_stages": 3,
+    "stage_name": "c=4",
+    "message": "",
+    "in_flight": 4,
+    "done": 20,
+    "failed": 1,
+}
+
+
+def live(t_s, tokens, ttft, stage=1):
+    return {"t_us": t_s * 1_000_000, "tokens": tokens, "ttft": ttft, "pulse": {"stage": stage}}
+
+
+def test_a_line_without_live_data_claims_no_rate():
+    assert Progress().line(STATUS) == "stage 2/3 c=4 · 4 in flight · 20 done · 1 failed"
+
+
+def test_rate_and_ttft_come_from_the_live_lines():
+    progress = Progress()
+    progress.add([live(1, 300, {"0": 5}), live(2, 300, {"400": 5}), live(3, 300, {})])
+    assert progress.tokens_per_s() == 300
+    line = progress.line(STATUS)
+    assert "300 tok/s" in line
+    assert "TTFT p95 2.7 ms" in line  # 1.02 ** 399 * 2 / 2.02 µs
+
+
+def test_a_silent_stream_lowers_the_rate():
+    progress = Progress()
+    progress.add([live(1, 900, {}), live(9, 0, {})])
+    assert progress.tokens_per_s() == 0
+
+
+def test_ttft_starts_anew_with_each_stage():
+    progress = Progress()
+    progress.add([live(1, 1, {"500": 9}, stage=0), live(2, 1, {}, stage=1)])
+    assert progress.ttft_p95_ms() is None
+
+
+def test_before_the_start_the_message_stands_alone():
+    status = {**STATUS, "state": "queued", "message": "Waiting for run abc to end."}
+    assert Progress().line(status) == "Waiting for run abc to end."
