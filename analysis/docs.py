@@ -1,0 +1,60 @@
+"""Writes docs/metrics.md from METRICS: `python -m analysis.docs`.  A test says when it is stale."""
+
+from pathlib import Path
+
+from analysis.metrics import METRICS, Metric
+
+PAGE = Path(__file__).parents[1] / "docs" / "metrics.md"
+
+INTRODUCTION = """\
+# Metrics
+
+Written by `python -m analysis.docs` from `analysis/metrics.py`; edit that file, not this page.
+
+Every number Headway shows, said once. The words *send*, *due*, *first_token*, *last_token*, *chunk*
+are those of [the glossary](glossary.md).
+
+* **Percentiles** use linear interpolation (numpy's default, DuckDB's `quantile_cont`).
+* **Intervals** of per-request percentiles are exact binomial order statistics at 95 %: no
+  assumption on the distribution, but independent requests. Without enough samples there is no upper
+  bound; p50 needs 6, p90 36, p95 72, p99 368 requests. The interval of System output TPS is
+  Student's t over 10 to 20 equal batches.
+* **Undefined** is empty and counted, never 0.
+* **Failed requests** are never in a latency percentile; where a request failed, `with_failures`
+  counts each failure as infinitely late. Streams that Headway ended itself (`cancelled`) count
+  nowhere but in their own number.
+* **The window** of a level leaves out ramp and drain; a request belongs to it by the instant it was
+  due (open loop) or sent.
+* There is no bare "tokens per second": it is end to end, decode per user, or of the system.
+"""
+
+HEADINGS = {
+    "request": "Per request",
+    "gap": "Per gap between tokens",
+    "system": "Of the whole system, per level",
+}
+
+
+def page() -> str:
+    """The text of docs/metrics.md."""
+    parts = [INTRODUCTION]
+    for per, heading in HEADINGS.items():
+        parts.append(f"## {heading}\n")
+        parts += [_entry(metric) for metric in METRICS.values() if metric.per == per]
+    return "\n".join(parts)
+
+
+def _entry(metric: Metric) -> str:
+    better = {"lower": "lower is better", "higher": "higher is better", "neither": "no direction"}
+    loop = "\n* Open loop only." if metric.open_loop_only else ""
+    return f"""\
+### {metric.title} (`{metric.name}`, {metric.unit})
+
+* {metric.formula}; {better[metric.better]}.
+* Undefined when: {metric.undefined_when}.
+* Source: {metric.source}.{loop}
+"""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

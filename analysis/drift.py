@@ -1,0 +1,41 @@
+"""Did the window stand still?  A trend of TTFT over it means overload or a warming server."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import kendalltau, theilslopes  # type: ignore[import-untyped]
+
+from analysis.frames import Floats
+
+NEED_REQUESTS = 20
+DRIFT_SHARE = 0.10
+TREND_P = 0.01
+MOST_PAIRS = 2_000  # Theil-Sen looks at each pair: a sample of requests is enough
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Change of the median over the window as a share of it; `is_drift`: large and not chance."""
+
+    change_share: float
+    p_value: float
+    is_drift: bool
+
+
+def drift(instant_us: Floats, ttft_ms: Floats) -> Drift | None:
+    """Mann-Kendall test for a trend and Theil-Sen's slope for its size; None below 20 requests.
+
+    Both rest on ranks: one stalled request cannot make or hide a trend.
+    """
+    known = ~np.isnan(instant_us) & ~np.isnan(ttft_ms)
+    instant, ttft = instant_us[known], ttft_ms[known]
+    length = float(np.ptp(instant)) if len(instant) else 0.0
+    if len(instant) < NEED_REQUESTS or length == 0 or np.ptp(ttft) == 0:
+        return None
+    trend: Any = kendalltau(instant, ttft)
+    every = np.argsort(instant)[:: max(1, len(instant) // MOST_PAIRS)]
+    fit: Any = theilslopes(ttft[every], instant[every])
+    share = float(fit.slope) * length / float(np.median(ttft))
+    p_value = float(trend.pvalue)
+    return Drift(share, p_value, p_value < TREND_P and abs(share) > DRIFT_SHARE)

@@ -1,0 +1,80 @@
+"""One load level of a run as `show --json` writes it: window, verdict, objectives, metrics."""
+
+from collections import Counter
+from typing import Any
+
+from analysis import validity
+from analysis.frames import words
+from analysis.gaps import gaps_of
+from analysis.level_metrics import level_metrics
+from analysis.per_request import US_PER_MS, send_lag_ms
+from analysis.quantiles import percentile
+from analysis.reading import Reading, StageReading, cell
+from analysis.remarks import remarks
+from analysis.slo import judge
+
+Json = dict[str, Any]
+
+
+def levels(reading: Reading) -> list[Json]:
+    """Every load level of the run, in the plan's order; the "levels" of docs/show_json.md."""
+    return [_level(reading, stage) for stage in reading.stages]
+
+
+def _level(reading: Reading, stage: StageReading) -> Json:
+    window = stage.window
+    metrics = level_metrics(reading, stage)
+    seen = _evidence(reading, stage, metrics)
+    found = validity.judge(seen)
+    slos = reading.plan.slos if reading.plan else []
+    gaps = gaps_of(stage.gaps, "gap")
+    return {
+        "stage": stage.name,
+        "kind": stage.kind,
+        "target": reading.plan.target.url if reading.plan else None,
+        "class": "default",
+        "window_s": round(window.seconds, 6),
+        "window": {
+            "begin_us": window.begin_us,
+            "end_us": window.end_us,
+            "short": window.short,
+            "reason": window.reason,
+        },
+        "mean_in_flight": metrics["mean_in_flight"]["value"],
+        "requests": len(stage.cohort.arrived),
+        "outcomes": dict(Counter(words(stage.cohort.arrived, "outcome"))),
+        "validity": {
+            "verdict": found.verdict,
+            "reason": found.reason,
+            "bound_ms": seen.bound_p99_ms,
+            "lag_p99_ms": seen.lag_p99_ms,
+            "send_lag_p99_ms": seen.send_lag_p99_ms,
+            "n_events": seen.n_events,
+            "n_shared": seen.n_shared,
+            "missing_stamps": seen.n_missing,
+        },
+        "warnings": remarks(stage),
+        "slos": [judge(slo, stage.cohort, gaps, stage.kind).to_dict() for slo in slos],
+        "metrics": metrics,
+    }
+
+
+def _evidence(reading: Reading, stage: StageReading, metrics: Json) -> validity.Evidence:
+    """What METRICS.md D8 judges by, over the window."""
+    stamps = str(reading.run.get("stamps") or "")
+    lag_us = cell(stage.bounds, "lag_p99_us")
+    if stamps == "user":
+        lag_us = validity.loop_lateness_us(reading.pulses, stage.window)
+    bound_us = cell(stage.bounds, "bound_p99_us")
+    return validity.Evidence(
+        stamps=stamps,
+        n_events=int(cell(stage.bounds, "n_events") or 0),
+        n_shared=int(cell(stage.bounds, "n_shared") or 0),
+        n_missing=int(cell(stage.bounds, "n_missing") or 0),
+        bound_p99_ms=bound_us / US_PER_MS if bound_us is not None else 0.0,
+        lag_p99_ms=lag_us / US_PER_MS if lag_us is not None else None,
+        send_lag_p99_ms=percentile(send_lag_ms(stage.cohort.arrived), 0.99),
+        ttft_p50_ms=metrics["ttft"]["p50"],
+        chunk_gap_p50_ms=metrics["chunk_gap"]["p50"],
+        hint=validity.hint_of(reading.pulses, stage.window),
+    )

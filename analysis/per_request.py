@@ -1,0 +1,88 @@
+"""Every per-request metric as one function: rows of `requests` in, one number per row out.
+
+Milliseconds or tok/s; NaN where the metric is undefined for that request, never 0.
+Rows: storage.records.RequestRow, one per request, times in µs of the run (METRICS.md C2).
+"""
+
+import numpy as np
+import pandas as pd
+
+from analysis.frames import Floats, floats
+
+US_PER_MS = 1e3
+US_PER_S = 1e6
+
+
+def ttft_ms(requests: pd.DataFrame) -> Floats:
+    """First token-bearing arrival minus send."""
+    return _span_ms(requests, "send_us", "first_token_us")
+
+
+def ttft_visible_ms(requests: pd.DataFrame) -> Floats:
+    """First content, refusal or tool arrival minus send: what a reader of the answer waits for."""
+    return _span_ms(requests, "send_us", "first_visible_us")
+
+
+def ttft_sched_ms(requests: pd.DataFrame) -> Floats:
+    """First token minus due: the wait of a user who came when the plan said."""
+    return _span_ms(requests, "due_us", "first_token_us")
+
+
+def e2e_ms(requests: pd.DataFrame) -> Floats:
+    """Last token minus send."""
+    return _span_ms(requests, "send_us", "last_token_us")
+
+
+def e2e_sched_ms(requests: pd.DataFrame) -> Floats:
+    """Last token minus due."""
+    return _span_ms(requests, "due_us", "last_token_us")
+
+
+def send_lag_ms(requests: pd.DataFrame) -> Floats:
+    """Send minus due: the load generator's own lateness."""
+    return _span_ms(requests, "due_us", "send_us")
+
+
+def connect_ms(requests: pd.DataFrame) -> Floats:
+    """DNS + TCP + TLS of a connection opened for this request; NaN when one was reused."""
+    phases = np.column_stack([floats(requests, c) for c in ("dns_us", "connect_us", "tls_us")])
+    opened = ~np.isnan(phases).all(axis=1)
+    return np.where(opened, np.nansum(phases, axis=1), np.nan) / US_PER_MS
+
+
+def tpot_ms(requests: pd.DataFrame) -> Floats:
+    """(last token - first token) / (output tokens - tokens in the first chunk).
+
+    The first chunk counts as one token where the server does not tell (`first_chunk_assumed`).
+    """
+    rest = _tokens_after_first_chunk(requests)
+    decode_ms = _span_ms(requests, "first_token_us", "last_token_us")
+    return np.divide(decode_ms, rest, out=np.full(len(requests), np.nan), where=rest >= 1)
+
+
+def first_chunk_assumed(requests: pd.DataFrame) -> int:
+    """How many requests with a TPOT had to take their first chunk for one token."""
+    unknown = np.isnan(floats(requests, "first_chunk_tokens"))
+    return int(np.sum(unknown & ~np.isnan(tpot_ms(requests))))
+
+
+def tps_decode(requests: pd.DataFrame) -> Floats:
+    """1 / TPOT: the pace one user sees once the answer flows, tok/s."""
+    tpot = tpot_ms(requests)
+    return np.divide(1e3, tpot, out=np.full(len(requests), np.nan), where=tpot > 0)
+
+
+def tps_e2e(requests: pd.DataFrame) -> Floats:
+    """Output tokens / (last token - send), tok/s."""
+    seconds = e2e_ms(requests) / 1e3
+    tokens = floats(requests, "output_tokens")
+    return np.divide(tokens, seconds, out=np.full(len(requests), np.nan), where=seconds > 0)
+
+
+def _tokens_after_first_chunk(requests: pd.DataFrame) -> Floats:
+    first = floats(requests, "first_chunk_tokens")
+    return floats(requests, "output_tokens") - np.where(np.isnan(first), 1.0, first)
+
+
+def _span_ms(requests: pd.DataFrame, begin: str, end: str) -> Floats:
+    return (floats(requests, end) - floats(requests, begin)) / US_PER_MS

@@ -1,0 +1,117 @@
+"""A run as one JSON value: what `headway show --json` prints and `run --json FILE` writes.
+
+The keys are a contract (docs/show_json.md): new ones may be added, none goes away.
+"""
+
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+from analysis.frames import number, words
+from analysis.levels import levels
+from analysis.reading import Ask, Reading, read, rows
+from analysis.slo import worst_result
+from analysis.validity import Validity, worst
+from analysis.verdict import headline
+
+Json = dict[str, Any]
+
+
+def show(ask: Ask, run: str) -> Json:
+    """Everything Headway says of a run.  ask: the store's queries; run: its run_uid."""
+    return show_of(read(ask, run))
+
+
+def show_of(reading: Reading) -> Json:
+    """The same of frames that are at hand; finite numbers, text, None, lists and dicts only."""
+    found = levels(reading)
+    shown: Json = {
+        "run": _run(reading),
+        "validity": _validity(found),
+        "outcomes": _outcomes(reading),
+        "failures": _failures(reading),
+        "slo": _slo(found),
+        "levels": found,
+    }
+    return {"verdict": headline(shown).to_dict(), **shown}
+
+
+def _run(reading: Reading) -> Json:
+    row = reading.run
+    epoch_ns = number(row.get("epoch_ns"))
+    started = datetime.fromtimestamp(epoch_ns / 1e9, tz=UTC) if epoch_ns else None
+    return {
+        "uid": str(row["run_uid"]),
+        "name": _text(row.get("name")),
+        "state": _text(row.get("state")),
+        "message": _text(row.get("message")),
+        "started_at": started.isoformat(timespec="seconds") if started else None,
+        "plan_sha256": _text(row.get("plan_sha256")),
+        "stamps": _text(row.get("stamps")),
+        "host": _text(row.get("host")),
+        "model": reading.plan.target.model if reading.plan else _text(row.get("model")),
+        "target": reading.plan.target.url if reading.plan else _text(row.get("url")),
+    }
+
+
+def _validity(found: list[Json]) -> Json:
+    """The worst level's verdict, with the largest doubt and the sums over the levels."""
+    verdict = worst(
+        [(v["stage"], Validity(v["validity"]["verdict"], v["validity"]["reason"])) for v in found]
+    )
+    seen = [level["validity"] for level in found]
+    events = sum(v["n_events"] for v in seen)
+    return {
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+        "bound_ms": _most(v["bound_ms"] for v in seen),
+        "lag_p99_ms": _most(v["lag_p99_ms"] for v in seen),
+        "send_lag_p99_ms": _most(v["send_lag_p99_ms"] for v in seen),
+        "shared_share": sum(v["n_shared"] for v in seen) / events if events else None,
+        "missing_stamps": sum(v["missing_stamps"] for v in seen),
+    }
+
+
+def _outcomes(reading: Reading) -> dict[str, int]:
+    """Requests of the whole run by outcome, preflight left out, most frequent first."""
+    counts: Counter[str] = Counter()
+    for stage in reading.stages:
+        counts.update(words(stage.requests, "outcome"))
+    return dict(counts.most_common())
+
+
+def _failures(reading: Reading) -> list[Json]:
+    """What failed where, with one text of each kind, most frequent first."""
+    frame = reading.outcomes
+    names = {int(stage.row["stage"]): stage.name for stage in reading.stages}
+    found: list[Json] = [
+        {
+            "stage": names.get(int(row["stage"]), str(row["stage"])),
+            "outcome": str(row["outcome"]),
+            "n": int(row["n"]),
+            "detail": _text(row["detail"]),
+        }
+        for row in rows(frame)
+        if str(row["outcome"]) != "complete"
+    ]
+    return sorted(found, key=lambda row: -row["n"])
+
+
+def _slo(found: list[Json]) -> Json:
+    """The run's objectives together: met only when each level meets each of them."""
+    results = [slo for level in found for slo in level["slos"]]
+    broken = [
+        f"{level['stage']}: {slo['sentence']}"
+        for level in found
+        for slo in level["slos"]
+        if slo["result"] != "met"
+    ]
+    return {"result": worst_result([slo["result"] for slo in results]), "broken": broken}
+
+
+def _most(values: Any) -> float | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

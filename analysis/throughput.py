@@ -1,0 +1,145 @@
+"""Rates of the whole system over a window: tokens, requests, and whether the counts hold together.
+
+METRICS.md C4, D5.  A rate's denominator is the window's measured length, never a configured one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student_t  # type: ignore[import-untyped]
+
+from analysis.frames import Floats, floats, where
+from analysis.in_flight import mean_in_flight
+from analysis.per_request import US_PER_S
+from analysis.quantiles import ALPHA
+from analysis.windows import Window, is_complete, members
+
+FEWEST_BATCHES, MOST_BATCHES = 10, 20
+LITTLE_TOLERANCE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate per second, its 95 % interval (None: `reason` says why), and its note, if any."""
+
+    value: float | None
+    ci95: tuple[float, float] | None = None
+    reason: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCount:
+    """Token events within a window: their known tokens, and how many events tell no count."""
+
+    tokens: int
+    events: int
+    unknown: int
+
+
+def token_rate(
+    count: TokenCount, requests: pd.DataFrame, window: Window, per_second: pd.DataFrame
+) -> Rate:
+    """System output TPS: tokens that arrived within the window / its length.
+
+    Events of unknown count take the stage's mean output_tokens per chunk, and `note` says so.
+    requests: all of the stage; per_second: its `tokens_per_s` rows (sec, tokens, events).
+    """
+    tokens, note = float(count.tokens), ""
+    if count.unknown:
+        ratio = _tokens_per_chunk(requests)
+        if ratio is None:
+            return Rate(None, reason="No request tells its output_tokens; only chunks are known.")
+        tokens += count.unknown * ratio
+        note = (
+            f"{count.unknown:,} of {count.events:,} chunks do not tell their tokens; "
+            f"{ratio:.3g} each is assumed, the mean of the requests that do."
+        )
+    value = tokens / window.seconds
+    # Batches of events are proportional to tokens where an event's tokens are not told.
+    column = "events" if count.unknown else "tokens"
+    seconds = floats(per_second, "sec")
+    half, reason = _batch_half_width(seconds, floats(per_second, column), window, requests)
+    if half is None:
+        return Rate(value, reason=reason, note=note)
+    return Rate(value, (value * (1 - half), value * (1 + half)), note=note)
+
+
+def request_rate(requests: pd.DataFrame, window: Window) -> float:
+    """Answers completed within the window per second (last token inside it, arrived whenever)."""
+    done = floats(where(requests, is_complete(requests)), "last_token_us")
+    return float(np.sum((done >= window.begin_us) & (done < window.end_us))) / window.seconds
+
+
+def offered_rate(requests: pd.DataFrame, window: Window) -> float:
+    """Requests due (closed loop: sent) within the window per second, never sent ones included."""
+    return len(members(requests, window)) / window.seconds
+
+
+def is_overloaded(requests: pd.DataFrame, window: Window) -> bool:
+    """Whether more came than was completed, by more than 5 % and more than chance.
+
+    Chance: the difference is in-flight at the end minus at the begin; for a steady Poisson
+    population of mean N its standard deviation is sqrt(2 N).
+    """
+    offered, done = offered_rate(requests, window), request_rate(requests, window)
+    population = mean_in_flight(requests, window.begin_us, window.end_us)
+    excess = (offered - done) * window.seconds
+    return excess > max(0.05 * offered * window.seconds, 3 * np.sqrt(2 * population))
+
+
+@dataclass(frozen=True, slots=True)
+class Little:
+    """Little's law over a window: mean in flight against departures/s x mean residence."""
+
+    mean_in_flight: float
+    rate_x_residence: float
+    difference_share: float
+    is_ok: bool
+
+
+def littles_law(requests: pd.DataFrame, window: Window) -> Little | None:
+    """L = λ W with residence = end − send; None when nothing ended within the window.
+
+    A difference above 5 % means that rows are missing or that the window is not steady.
+    """
+    measured = mean_in_flight(requests, window.begin_us, window.end_us)
+    sent, ended = floats(requests, "send_us"), floats(requests, "end_us")
+    left = (ended >= window.begin_us) & (ended < window.end_us) & ~np.isnan(sent)
+    if not left.any() or measured == 0:
+        return None
+    residence_s = float(np.mean(ended[left] - sent[left])) / US_PER_S
+    expected = float(np.sum(left)) / window.seconds * residence_s
+    difference = (expected - measured) / measured
+    return Little(measured, expected, difference, abs(difference) <= LITTLE_TOLERANCE)
+
+
+def _tokens_per_chunk(requests: pd.DataFrame) -> float | None:
+    tokens, chunks = floats(requests, "output_tokens"), floats(requests, "n_chunks")
+    known = ~np.isnan(tokens) & (chunks > 0)
+    return float(np.sum(tokens[known]) / np.sum(chunks[known])) if known.any() else None
+
+
+def _batch_half_width(
+    seconds: Floats, amounts: Floats, window: Window, requests: pd.DataFrame
+) -> tuple[float | None, str]:
+    """Half of the 95 % interval as a share of the mean, from 10 to 20 equal batches; or why not.
+
+    Batch means with Student's t: batches of >= 2 median answers are nearly independent.
+    """
+    first = int(np.ceil(window.begin_us / US_PER_S))
+    whole = int(window.end_us // US_PER_S) - first  # whole seconds within the window
+    spans = floats(requests, "end_us") - floats(requests, "send_us")
+    answer_s = float(np.nanmedian(spans)) / US_PER_S if not np.isnan(spans).all() else 0.0
+    batch_s = max(int(np.ceil(2 * answer_s)), whole // MOST_BATCHES, 1)
+    n = max(whole, 0) // batch_s
+    if n < FEWEST_BATCHES:
+        need = FEWEST_BATCHES * max(int(np.ceil(2 * answer_s)), 1)
+        return None, f"An interval needs {need} s (10 batches of 2 median answers); {whole} s here."
+    edges = first + batch_s * np.arange(n + 1)
+    sums, _ = np.histogram(seconds + 0.5, bins=edges, weights=np.nan_to_num(amounts))
+    if not sums.sum():
+        return None, "No token arrived in the batches."
+    share = float(np.std(sums, ddof=1) / np.mean(sums))
+    return float(student_t.ppf(1 - ALPHA / 2, n - 1)) * share / float(np.sqrt(n)), ""

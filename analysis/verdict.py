@@ -1,0 +1,154 @@
+"""The first sentence of a run: what it can carry, where it stops scaling, what failed.
+
+Built from the dict of show.py, so that page, text and report say the same.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Json = dict[str, Any]
+Tone = Literal["good", "bad", "warn", "neutral"]
+
+KNEE_SHARE = 0.25  # an added stream brings less than this share of what the first streams brought
+KEEPS_UP_SHARE = 0.95  # of the offered rate that a level completes
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One sentence and its colour; `more`: further sentences, most important first."""
+
+    text: str
+    tone: Tone
+    more: list[str]
+
+    def to_dict(self) -> Json:
+        """As `show --json` writes it."""
+        return {"text": self.text, "tone": self.tone, "more": self.more}
+
+
+def headline(shown: Json) -> Headline:
+    """The run in a sentence.  shown: show.py's levels, outcomes, validity and failures."""
+    levels: list[Json] = [lv for lv in shown["levels"] if lv["metrics"]["ttft"]["n"]]
+    failed = _failures(shown)
+    if not levels:
+        return Headline(failed or "No request was sent.", "bad", [])
+    text, tone = _by_slo(shown["levels"]) or _by_load(levels)
+    more = [failed] if failed else []
+    if shown["validity"]["verdict"] == "saturated":
+        return Headline(shown["validity"]["reason"], "bad", [text, *more])
+    if failed and tone in ("good", "neutral"):
+        tone = "warn"
+    return Headline(text, tone, more)
+
+
+def _by_slo(levels: list[Json]) -> tuple[str, Tone] | None:
+    """The highest level below which every level holds every objective; None without objectives."""
+    if not any(level["slos"] for level in levels):
+        return None
+    goals = ", ".join(_goal(slo) for slo in levels[0]["slos"])
+    held: Json | None = None
+    for level in levels:
+        broken = [slo for slo in level["slos"] if slo["result"] != "met"]
+        if broken:
+            at = f"at {level['stage']}: {broken[0]['sentence']}"
+            missed = broken[0]["result"] == "missed"
+            if held is None:
+                return f"Does not hold {goals}; {at}", "bad" if missed else "warn"
+            return f"Holds {goals} up to {_level(held)}; {at}", "warn"
+        held = level
+    assert held is not None
+    top = "" if len(levels) == 1 else ", the highest level measured"
+    return f"Holds {goals} at {_level(held)}{top}: {_figures(held)}.", "good"
+
+
+def _by_load(levels: list[Json]) -> tuple[str, Tone]:
+    """The knee of a sweep by gain per added stream; the figures of a single level."""
+    if len(levels) == 1:
+        return f"At {_level(levels[0])}: {_figures(levels[0])}.", "neutral"
+    if all(level["kind"] == "open" for level in levels):
+        return _by_rate(levels), "neutral"
+    at = knee(levels)
+    if at is None:
+        top = levels[-1]
+        return (
+            f"Throughput still grows with each added stream at {_level(top)}, the highest level "
+            f"measured: {_figures(top)}.",
+            "neutral",
+        )
+    here, beyond = levels[at], levels[at + 1]
+    gain, first = _gain(here, beyond), _tps(levels[0]) / levels[0]["mean_in_flight"]
+    return (
+        f"Throughput levels off at {_level(here)}: {_figures(here)}. Up to {beyond['stage']} each "
+        f"added stream brings {gain:,.3g} tok/s instead of the first {first:,.3g}, and TTFT p95 "
+        f"goes to {beyond['metrics']['ttft']['p95']:,.0f} ms.",
+        "neutral",
+    )
+
+
+def knee(levels: list[Json]) -> int | None:
+    """Index of the last level worth its streams; None while every added stream still pays.
+
+    Gain = Δ system output TPS / Δ mean streams in flight between neighbours; the knee is the level
+    before the first gain under 25 % of the lowest level's tok/s per stream.
+    """
+    known = [lv for lv in levels if lv["metrics"]["tps_system"]["value"] is not None]
+    if len(known) < len(levels) or len(levels) < 2 or levels[0]["mean_in_flight"] <= 0:
+        return None
+    first = _tps(levels[0]) / levels[0]["mean_in_flight"]
+    for i in range(len(levels) - 1):
+        if _gain(levels[i], levels[i + 1]) < KNEE_SHARE * first:
+            return i
+    return None
+
+
+def _by_rate(levels: list[Json]) -> str:
+    kept: Json | None = None
+    for level in levels:
+        done = level["metrics"]["request_rate"]["value"]
+        offered = level["metrics"]["offered_rate"]["value"]
+        if done < KEEPS_UP_SHARE * offered:
+            behind = f"at {level['stage']} only {done:,.3g} of {offered:,.3g} requests/s complete"
+            if kept is None:
+                return f"Does not keep up: {behind}."
+            return f"Keeps up to {_level(kept)}: {_figures(kept)}; {behind}."
+        kept = level
+    assert kept is not None
+    return f"Keeps up with every rate up to {_level(kept)}: {_figures(kept)}."
+
+
+def _gain(lower: Json, upper: Json) -> float:
+    added = upper["mean_in_flight"] - lower["mean_in_flight"]
+    return (_tps(upper) - _tps(lower)) / added if added > 0 else 0.0
+
+
+def _tps(level: Json) -> float:
+    return float(level["metrics"]["tps_system"]["value"])
+
+
+def _level(level: Json) -> str:
+    return f"{level['stage']} ({level['mean_in_flight']:,.3g} streams in flight)"
+
+
+def _figures(level: Json) -> str:
+    ttft, tps = level["metrics"]["ttft"], level["metrics"]["tps_system"]["value"]
+    said = [f"TTFT p95 {ttft['p95']:,.0f} ms"]
+    if tps is not None:
+        said.append(f"system output {tps:,.0f} tok/s")
+    return ", ".join(said)
+
+
+def _goal(slo: Json) -> str:
+    return slo["sentence"].partition(":")[0]
+
+
+def _failures(shown: Json) -> str:
+    """Failures named by kind with the most frequent text; "" when there are none."""
+    outcomes: dict[str, int] = shown["outcomes"]
+    kinds = {k: n for k, n in outcomes.items() if k not in ("complete", "cancelled")}
+    if not kinds:
+        return ""
+    total = sum(outcomes.values()) - outcomes.get("cancelled", 0)
+    named = ", ".join(f"{n:,} {k}" for k, n in sorted(kinds.items(), key=lambda kn: -kn[1]))
+    detail = next((f["detail"] for f in shown["failures"] if f["detail"]), "")
+    text = f" ({detail[:200]})" if detail else ""
+    return f"{sum(kinds.values()):,} of {total:,} requests failed: {named}{text}."

@@ -1,0 +1,47 @@
+"""CHARTS: each figure with its title, its caption and the frame it draws.
+
+A new chart is one file and one entry; docs/charts.md must name it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from charts.itl_density import itl_density
+from charts.throughput import throughput
+from charts.ttft_percentile import ttft_percentile
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One figure.  frame: the function of analysis.chart_frames that makes what `draw` takes."""
+
+    title: str
+    caption: str
+    frame: str
+    draw: Callable[..., go.Figure]
+
+
+CHARTS: dict[str, Chart] = {
+    "ttft_percentile": Chart(
+        title="Time to first token, by percentile",
+        caption="Bands are 95 % order-statistic intervals. Lines end where fewer than 10 requests "
+        "remain.",
+        frame="latency_samples",
+        draw=ttft_percentile,
+    ),
+    "itl_density": Chart(
+        title="Gaps between tokens",
+        caption="All gaps of a level, log-log, so that rare stalls stay visible.",
+        frame="gap_histogram",
+        draw=itl_density,
+    ),
+    "throughput": Chart(
+        title="Throughput and TTFT under concurrency",
+        caption="Against the streams really in flight. Bars are 95 % intervals; dotted: what the "
+        "lowest level's pace per stream would give.",
+        frame="load_curve",
+        draw=throughput,
+    ),
+}

@@ -1,0 +1,125 @@
+"""TTFT by percentile: the tail stretched out, with its interval, one line per load level."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.frames import Floats
+from analysis.quantiles import intervals, percentile, ranks
+from charts.limits import slo_line
+from charts.theme import MOST_MARKS, alpha, base, float32, level_colours, log_ticks, say
+
+TICKS = (0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999)
+REMAIN = 10  # samples that must lie above the last point of a line
+LOG_RATIO = 8  # medians of the levels further apart than this need a log axis
+
+
+def ttft_percentile(frame: pd.DataFrame, slo_ms: float | None = None) -> go.Figure:
+    """x = -log10(1 - p), y = TTFT in ms, band = 95 % order-statistic interval.
+
+    frame: level, ms; one row per complete request (analysis.chart_frames.latency_samples).
+    A line ends where fewer than 10 samples remain; a level of less than 20 shows its median only.
+    """
+    figure = base(go.Figure())
+    levels = [(str(level), np.sort(part.to_numpy("float64"))) for level, part in _parts(frame)]
+    if not levels:
+        return say(figure, "No request was answered, so there is no TTFT to show.")
+    points = int(np.clip(MOST_MARKS // (3 * len(levels)), 8, 72))
+    grid = _grid(max(len(values) for _, values in levels), points)
+    for (level, values), colour in zip(levels, level_colours(len(levels)), strict=True):
+        if len(values) < 2 * REMAIN:
+            _median(figure, level, values, colour)
+        else:
+            _line(figure, level, (values, grid), colour)
+    _axes(figure, [values for _, values in levels], slo_ms)
+    return figure
+
+
+def _parts(frame: pd.DataFrame) -> list[tuple[object, pd.Series]]:
+    if not len(frame):
+        return []
+    known = frame.loc[frame["ms"].notna()]
+    return [(level, part["ms"]) for level, part in known.groupby("level", sort=False)]
+
+
+def _grid(most: int, points: int) -> Floats:
+    """Percentiles 0..1, evenly spaced on the axis, the named ones among them."""
+    last = -np.log10(REMAIN / most) if most > REMAIN else 0.0
+    even = 1 - 10 ** -np.linspace(0, last, points)
+    return np.unique(np.r_[even, [tick for tick in TICKS if -np.log10(1 - tick) <= last]])
+
+
+def _line(figure: go.Figure, level: str, on: tuple[Floats, Floats], colour: str) -> None:
+    values, grid = on
+    n = len(values)
+    p = grid[grid <= 1 - REMAIN / n + 1e-9]
+    x, y = -np.log10(1 - p), np.quantile(values, p)
+    low, high = ranks(n, p)
+    both = (low >= 1) & (high <= n)
+    bottom, top = values[low[both].astype(int) - 1], values[high[both].astype(int) - 1]
+    figure.add_scatter(
+        x=float32(np.r_[x[both], x[both][::-1]]),
+        y=float32(np.r_[top, bottom[::-1]]),
+        fill="toself",
+        fillcolor=alpha(colour, 0.15),
+        line={"width": 0},
+        mode="lines",
+        hoverinfo="skip",
+        showlegend=False,
+        legendgroup=level,
+    )
+    figure.add_scatter(
+        x=float32(x),
+        y=float32(y),
+        mode="lines",
+        name=f"{level} · n={n:,}",
+        legendgroup=level,
+        line={"color": colour, "width": 2.4},
+        customdata=float32(100 * p),
+        hovertemplate="p%{customdata:.4~g} · %{y:,.0f} ms<extra>" + level + "</extra>",
+    )
+
+
+def _median(figure: go.Figure, level: str, values: Floats, colour: str) -> None:
+    middle, bounds = percentile(values, 0.5), intervals(values, [0.5])[0]
+    assert middle is not None
+    low = bounds.low if bounds.low is not None else middle
+    high = bounds.high if bounds.high is not None else middle
+    figure.add_scatter(
+        x=float32([-np.log10(0.5)]),
+        y=float32([middle]),
+        error_y={
+            "symmetric": False,
+            "array": float32([high - middle]),
+            "arrayminus": float32([middle - low]),
+            "width": 4,
+        },
+        mode="markers",
+        name=f"{level} · n={len(values):,}, median only",
+        legendgroup=level,
+        marker={"color": colour, "size": 8},
+        hovertemplate="p50 · %{y:,.0f} ms<extra>" + level + "</extra>",
+    )
+
+
+def _axes(figure: go.Figure, values: list[Floats], slo_ms: float | None) -> None:
+    medians = [float(np.median(v)) for v in values]
+    is_log = min(medians) > 0 and max(medians) / min(medians) > LOG_RATIO
+    most = max(len(v) for v in values)
+    last = max(-np.log10(min(REMAIN / most, 0.5)), 0.6)
+    ticks = [tick for tick in TICKS if -np.log10(1 - tick) <= last + 0.01]
+    figure.update_xaxes(
+        title="percentile of requests",
+        tickvals=[-np.log10(1 - tick) for tick in ticks],
+        ticktext=[f"p{100 * tick:g}" for tick in ticks],
+        range=[0, last * 1.01],
+        unifiedhovertitle={"text": "Time to first token"},
+    )
+    if is_log:
+        low, high = min(v[0] for v in values) * 0.8, max(v[-1] for v in values) * 1.1
+        at, text = log_ticks(low, high)
+        figure.update_yaxes(title="TTFT, ms (log)", type="log", tickvals=at, ticktext=text)
+    else:
+        figure.update_yaxes(title="TTFT, ms", rangemode="tozero")
+    if slo_ms is not None:
+        slo_line(figure, slo_ms)
