@@ -34,7 +34,7 @@ def goodput(slos: list[Slo], of: Cohort, window: Window, kind: str) -> Goodput |
             return None
         undefined = np.isnan(values)
         not_applicable[slo.metric] = int(np.sum(undefined & is_complete(arrived)))
-        good &= undefined | (values <= slo.max_ms)
+        good = good & (undefined | (values <= slo.max_ms))  # a frame's own values are read-only
     met = int(np.sum(good))
     return (
         Goodput(met / window.seconds, met, len(arrived) - of.censored, not_applicable)
