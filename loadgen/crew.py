@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import gevent
@@ -15,6 +16,7 @@ from loadgen.run_folder import RunFolder
 
 READY = "headway-simulator listening on "
 SIMULATOR_START_S = 15
+MOST_RESTARTS = 5
 
 
 class CrewError(RuntimeError):
@@ -29,6 +31,7 @@ class Crew:
         self.workers: list[subprocess.Popen[bytes]] = []
         self.decoders: list[subprocess.Popen[bytes]] = []
         self._simulator: subprocess.Popen[bytes] | None = None
+        self._restarts = 0
 
     def start_simulator(self, plan: Plan) -> str:
         """The simulated endpoint of a sim:// target; returns its real URL."""
@@ -68,13 +71,20 @@ class Crew:
                 return k, code
         return None
 
+    def mend_decoders(self) -> None:
+        """A decoder that died is started again: it goes on where the other was, losing nothing."""
+        for k, decoder in enumerate(self.decoders):
+            if decoder.poll() and self._restarts < MOST_RESTARTS:
+                self._restarts += 1
+                self.decoders[k] = _spawn("loadgen.decoder", str(self._folder.path), str(k))
+
     def wait_workers(self, seconds: float) -> bool:
         """True once all load workers have ended."""
         return _wait(self.workers, seconds)
 
     def wait_decoders(self, seconds: float) -> bool:
         """True once all decoders have ended: everything is in column segments."""
-        return _wait(self.decoders, seconds)
+        return _wait(self.decoders, seconds, self.mend_decoders)
 
     def end(self) -> None:
         """End whatever still runs."""
@@ -93,14 +103,21 @@ def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL)
 
 
-def _wait(processes: list[subprocess.Popen[bytes]], seconds: float) -> bool:
+def _wait(
+    processes: list[subprocess.Popen[bytes]],
+    seconds: float,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> bool:
+    """processes may be changed by `meanwhile`."""
     left_s = seconds
-    while any(p.poll() is None for p in processes):
+    while True:
+        meanwhile()
+        if all(p.poll() is not None for p in processes):
+            return True
         if left_s <= 0:
             return False
         gevent.sleep(0.02)
         left_s -= 0.02
-    return True
 
 
 def _first_line(fd: int, within_s: float) -> str:

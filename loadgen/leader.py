@@ -204,11 +204,7 @@ class Leader:
         elif kind == "pulse":
             self._board.pulse(content)
         elif kind == "hopeless":
-            raise RunEnded(
-                "failed",
-                f"{content['n']} requests in a row failed alike ({content['detail']}); the run was "
-                "ended early (limits.failed_in_a_row). What was measured is kept.",
-            )
+            raise RunEnded("failed", f"{content['why']} What was measured until then is kept.")
         else:
             return kind, content
         return None
@@ -221,6 +217,7 @@ class Leader:
     def _check(self) -> None:
         if self.stop.is_set():
             raise RunEnded("stopped", "Stopped; what was measured until then is kept.")
+        self._crew.mend_decoders()
         if dead := self._crew.dead_worker():
             worker, code = dead
             how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"

@@ -16,9 +16,10 @@ from loadgen.pulse import Counts, HubTick, PulseMaker, every_second
 from loadgen.run_folder import RunFolder
 from loadgen.schedule import PlannedRequest, Shard
 from loadgen.sender import Sender
+from loadgen.transport.aside import NativeThread
 from loadgen.transport.call import Done
 from loadgen.transport.connecting import ConnectFailed
-from storage.raw_spool import RawWriter
+from storage.raw_spool import RawWriter, SpoolError
 
 WARM_OPEN_S = 0.5  # open loop: connections for this many seconds of arrivals are opened beforehand
 YOUNG_EVERY_S = 10
@@ -43,7 +44,7 @@ class Worker:
         self.on_done: Callable[[str, Done], None] | None = None
         self._plan: Plan = plan
         self._line = line
-        self._spool = RawWriter(folder.spool, index, aside=gevent.get_hub().threadpool.spawn)
+        self._spool = RawWriter(folder.spool, index, aside=NativeThread())
         self._sender = Sender(plan, run, index, self._spool)
         self._shard = Shard(plan, index, run["n_workers"])
         self._collector = Collector()
@@ -138,6 +139,9 @@ class Worker:
         counts.sent += 1
         try:
             done = self._sender.send(planned, due_ns)
+        except SpoolError as error:  # nothing can be recorded, so nothing more is asked
+            self._give_up(str(error))
+            return
         finally:
             counts.in_flight -= 1
         self._count(done)
@@ -156,7 +160,15 @@ class Worker:
         before, n = self._streak
         self._streak = (failure, n + 1 if failure == before else 1)
         if self._streak[1] == self._plan.limits.failed_in_a_row:
-            self._line.send("hopeless", {"worker": self.index, "n": n + 1, "detail": failure})
+            self._give_up(
+                f"{n + 1} requests in a row failed alike ({failure.rstrip('.')}); the run was "
+                "ended early (limits.failed_in_a_row)."
+            )
+
+    def _give_up(self, why: str) -> None:
+        if self._level is not None:
+            self._level.stopped.set()
+        self._line.send("hopeless", {"worker": self.index, "why": why})
 
     def _beat(self) -> None:
         self.counts.in_flight = max(0, self.counts.in_flight)

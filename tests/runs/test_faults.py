@@ -109,11 +109,11 @@ def test_a_run_outlives_the_process_that_started_it(runs):
 
 
 def test_a_second_run_waits_for_the_first(runs):
-    first = runs.start({"concurrency": 1, "requests": 3})
+    first = runs.start(LEVEL)
     runs.wait(first, lambda s: s["state"] == "running")
     second = runs.start({"concurrency": 1, "requests": 1})
     assert runs.wait(second, lambda s: "run before it" in s["message"])["state"] == "queued"
-    assert runs.end(first)["state"] == "finished"
+    assert launch.stop(runs.data, first)["state"] == "stopped"
     assert runs.end(second)["state"] == "finished"
 
 
