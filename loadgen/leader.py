@@ -86,6 +86,13 @@ class Leader:
         except (CrewError, ValueError, OSError) as error:
             logging.exception("the run cannot go on")
             ending = RunEnded("failed", f"{error} What was measured until then is kept.")
+        except Exception as error:  # the one edge: our own fault, said as such
+            logging.exception("a fault of the load generator")
+            ending = RunEnded(
+                "failed",
+                f"The load generator itself failed ({type(error).__name__}: {error}); what was "
+                "measured until then is kept. The run's log says where: please report it.",
+            )
         self._finish(ending)
         return ending.state
 
