@@ -1,0 +1,64 @@
+"""When bytes arrived: from a read's own times to an instant on the run's line, and its doubt."""
+
+MAX_I4 = 2**31 - 1
+
+
+class ArrivalClock:
+    """The reads of one stream, in order; `*_us` count from the run's time zero.
+
+    arrival = read - delay, where delay is how much later than its kernel stamp the read was;
+    without a stamp the arrival is the read.  It never runs backwards: a stamp is turned from one
+    clock to another by two readings 0.1 µs apart, and the wall clock may be set meanwhile.
+    """
+
+    __slots__ = (
+        "_arrival_ns",
+        "_poll_ns",
+        "_previous_ns",
+        "_t0_ns",
+        "bytes_received",
+        "first_us",
+        "lag_us",
+        "n_missing",
+        "t_us",
+    )
+
+    def __init__(self, t0_ns: int, begin_ns: int) -> None:
+        self._t0_ns = t0_ns
+        self._arrival_ns = self._previous_ns = begin_ns
+        self._poll_ns = 0
+        self.t_us = (begin_ns - t0_ns) // 1000
+        self.lag_us = -1
+        self.first_us: int | None = None
+        self.n_missing = 0
+        self.bytes_received = 0
+
+    def read(self, mono_ns: int, delay_ns: int, poll_ns: int, n_bytes: int) -> None:
+        """One read.  delay_ns -1: no kernel stamp; poll_ns: the return of the poll before."""
+        if delay_ns >= 0:
+            arrival_ns = mono_ns - delay_ns
+            self.lag_us = delay_ns // 1000
+        else:
+            arrival_ns = mono_ns
+            self.lag_us = -1
+            self.n_missing += 1
+        self._previous_ns = previous_ns = self._arrival_ns
+        self._arrival_ns = arrival_ns = arrival_ns if arrival_ns > previous_ns else previous_ns
+        self._poll_ns = poll_ns
+        self.t_us = t_us = (arrival_ns - self._t0_ns) // 1000
+        self.bytes_received += n_bytes
+        if self.first_us is None:
+            self.first_us = t_us
+
+    @property
+    def bound_us(self) -> int:
+        """How much earlier than its stamp a byte of the last read may have arrived.
+
+        Not before the read before, nor before the last poll that did not report the socket.
+        """
+        since_ns = max(self._previous_ns, self._poll_ns)
+        return min(max(0, self._arrival_ns - since_ns) // 1000, MAX_I4)
+
+    def us(self, mono_ns: int | None) -> int | None:
+        """An instant of the monotonic clock on the run's line; None stays None."""
+        return None if mono_ns is None else (mono_ns - self._t0_ns) // 1000

@@ -1,0 +1,173 @@
+"""One request's raw reads -> token events and its row.  Pure: every instant is an argument.
+
+Used by the decoder process for each stream of the spool, and by the preflight for one stream.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loadgen.answer import KIND_NUMBER
+from loadgen.arrival import ArrivalClock
+from loadgen.plain_event import PlainEvent, is_one_chunk, learn
+from loadgen.request_row import Exchange, request_row
+from loadgen.token_log import TokenLog
+from loadgen.wire.api import Api, Delta
+from loadgen.wire.framing import ProtocolError, WireEvent
+from storage.records import RequestRow
+
+Read = tuple[int, int, int, bytes]
+"""mono_ns, delay_ns (-1: no kernel stamp), poll_ns, data: as in storage.raw_record."""
+
+MAX_DOCUMENT_BYTES = 1024 * 1024
+"""Of a body that is no event stream (an error, a page, one JSON answer) no more is kept."""
+MAX_LEARNED = 4
+"""So often in vain is the plain event learned; then a stream's events are taken to differ."""
+
+
+class ExchangeDecoder:
+    """Decodes one request; open_meta and close_meta are those of the raw spool's records.
+
+    An event has the arrival of the read that completed it.  is_learning False parses each event,
+    which is the oracle of the tests.
+    """
+
+    __slots__ = (
+        "_api",
+        "_delta",
+        "_framing",
+        "_is_between",
+        "_learned_in_vain",
+        "_log",
+        "_plain",
+        "_read_from",
+        "seen",
+    )
+
+    def __init__(
+        self, api: Api, open_meta: dict[str, Any], t0_mono_ns: int, is_learning: bool = True
+    ) -> None:
+        begin_ns = open_meta.get("send_ns") or open_meta["dispatched_ns"]
+        self.seen = Exchange(open_meta, ArrivalClock(t0_mono_ns, begin_ns))
+        self._api = api
+        self._framing = api.framing()
+        self._log = TokenLog(open_meta["request_id"])
+        self._read_from = 0  # number of token events before the last read
+        self._delta: Delta | None = None  # of the last token event
+        self._plain: PlainEvent | None = None
+        self._is_between = False  # neither a chunk nor an event is begun
+        self._learned_in_vain = 0 if is_learning else MAX_LEARNED
+
+    def read(self, mono_ns: int, delay_ns: int, poll_ns: int, data: bytes) -> None:
+        """One read, as the raw spool keeps it."""
+        self.read_all([(mono_ns, delay_ns, poll_ns, data)])
+
+    def read_all(self, reads: Iterable[Read]) -> None:
+        """Many reads in their order: the decoder's hot path, see plain_event."""
+        log, clock, answer = self._log, self.seen.clock, self.seen.answer
+        for mono_ns, delay_ns, poll_ns, data in reads:
+            clock.read(mono_ns, delay_ns, poll_ns, len(data))
+            plain = self._plain
+            if plain is None or not self._is_between or not plain.matches(data):
+                self._parse(data)
+                continue
+            self._learned_in_vain = 0
+            self._read_from = log.n
+            log.append(clock.t_us, plain.kind_number, 0, clock.lag_us)
+            answer.same_again(plain.choice)
+
+    def close(self, close_meta: dict[str, Any]) -> RequestRow:
+        """The request is over: its row.  Take the last tokens after this."""
+        seen, log = self.seen, self._log
+        if seen.http.is_stream:
+            self._events(self._framing.end())
+            self._mark_shared()
+        if self._framing.comments:
+            seen.answer.other_events["comment"] = self._framing.comments
+        seen.http.finish()
+        seen.last_token_us = log.last_us if log.n else None
+        seen.n_shared = log.n_shared
+        return request_row(seen, close_meta)
+
+    def take_tokens(self) -> NDArray[np.void]:
+        """Token events since the last take, a TOKEN_EVENT array."""
+        return self._log.take()
+
+    def _parse(self, data: bytes) -> None:
+        """A read that is not the usual one: HTTP, framing, API."""
+        seen, log = self.seen, self._log
+        self._read_from = log.n
+        pieces = seen.http.feed(data)
+        for piece in pieces:
+            self._body(piece)
+        if seen.headers_us is None and seen.http.status is not None:
+            seen.headers_us = seen.clock.t_us
+        self._mark_shared()
+        self._is_between = self._framing.idle and is_one_chunk(data, pieces)
+        if self._is_between and self._delta is not None and log.n - self._read_from == 1:
+            self._learn(data, pieces[0], self._delta)
+
+    def _learn(self, data: bytes, piece: bytes, delta: Delta) -> None:
+        """Know the next read like this one; not for ever, where every event differs."""
+        is_known = self._plain is not None and self._plain.frames(data)
+        if not is_known and self._learned_in_vain < MAX_LEARNED:
+            self._learned_in_vain += 1
+            self._plain = learn(data, piece, delta, self._api)
+
+    def _body(self, piece: bytes) -> None:
+        seen = self.seen
+        if not seen.http.is_stream:
+            self._keep(piece)
+            return
+        try:
+            events = self._framing.feed(piece)
+        except ProtocolError as error:
+            self._note_problem(error)
+            return
+        if events:
+            if seen.document:
+                seen.document.clear()
+            self._events(events)
+        elif not seen.answer.n_events:
+            self._keep(piece)
+
+    def _events(self, events: list[WireEvent]) -> None:
+        for event in events:
+            try:
+                deltas = self._api.decode(event)
+            except ProtocolError as error:
+                self._note_problem(error)
+                continue
+            for delta in deltas:
+                number = KIND_NUMBER.get(delta.kind)
+                if number is None:
+                    self.seen.answer.other_event(delta)
+                else:
+                    self._token(delta, number)
+
+    def _token(self, delta: Delta, kind_number: int) -> None:
+        seen = self.seen
+        t_us = seen.clock.t_us
+        if seen.first_token_us is None:
+            seen.first_token_us = t_us
+        if seen.first_visible_us is None and delta.kind != "reasoning":
+            seen.first_visible_us = t_us
+        n_tokens = seen.answer.token_event(delta)
+        self._log.append(t_us, kind_number, n_tokens, seen.clock.lag_us)
+        self._delta = delta
+
+    def _mark_shared(self) -> None:
+        """An event is in doubt only if a LATER TOKEN event of the request came in the same read."""
+        n_later = self._log.n - self._read_from - 1
+        if n_later > 0:
+            self._log.mark_shared(n_later, self.seen.clock.bound_us)
+
+    def _keep(self, piece: bytes) -> None:
+        document = self.seen.document
+        document += piece[: MAX_DOCUMENT_BYTES - len(document)]
+
+    def _note_problem(self, error: ProtocolError) -> None:
+        self.seen.problem = self.seen.problem or str(error)
+        self.seen.answer.count("malformed")

@@ -1,0 +1,130 @@
+"""The usual read, recognised by its bytes instead of parsed: one HTTP chunk, one event, one text.
+
+Nearly all reads of a stream differ only in the chunk's length and in the text of one string:
+`e3 … data: {…"delta":{"content":"` TEXT `"}…}`.  Once one of them was decoded the usual way, the
+bytes around its text tell the next one apart: it means the same if they are the same and TEXT is
+a JSON string.  That takes 1 µs where HTTP, framing and JSON take 8; everything else goes the usual
+way, which is the test's oracle.
+"""
+
+import re
+
+import orjson
+
+from loadgen.answer import KIND_NUMBER
+from loadgen.wire.api import Api, Delta
+from loadgen.wire.framing import ProtocolError
+
+_TEXT = rb'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))++'  # of a JSON string, not void
+_TEXT_FIELD = re.compile(rb'":\s*"(' + _TEXT + rb')"')
+_is_text = re.compile(_TEXT).fullmatch
+
+_BYTE_ORDER_MARK = b"\xef"  # skipped at the start of a stream only
+_MAX_READ_BYTES = 8192
+
+
+def _size_lines(digits: bytes) -> list[bytes]:
+    """For each length of a read that is one whole chunk, the size line it must begin with."""
+    lines = [b"\n"] * _MAX_READ_BYTES  # begins no chunk
+    for n_bytes in range(1, _MAX_READ_BYTES):
+        line = digits % n_bytes + b"\r\n"
+        if (total := len(line) + n_bytes + 2) < _MAX_READ_BYTES:
+            lines[total] = line
+    return lines
+
+
+_SIZE_LINES = (_size_lines(b"%x"), _size_lines(b"%X"))
+
+
+class PlainEvent:
+    """A learned event: every match of it is a token event of `kind_number` for `choice`."""
+
+    __slots__ = (
+        "_after",
+        "_before",
+        "_n_after",
+        "_n_before",
+        "_size_lines",
+        "choice",
+        "kind_number",
+    )
+
+    def __init__(self, size_lines: list[bytes], around: tuple[bytes, bytes], delta: Delta) -> None:
+        self._size_lines = size_lines
+        self._before, after = around
+        self._after = after + b"\r\n"
+        self._n_before, self._n_after = len(self._before), len(self._after)
+        self.choice = delta.choice
+        self.kind_number = KIND_NUMBER[delta.kind]
+
+    def matches(self, data: bytes) -> bool:
+        """Whether a read is one whole chunk, and this event with any text but a void one."""
+        n_bytes = len(data)
+        if n_bytes >= _MAX_READ_BYTES:
+            return False
+        size_line = self._size_lines[n_bytes]
+        begin = len(size_line)
+        return (
+            data.startswith(size_line)
+            and data.startswith(self._before, begin)
+            and data.endswith(self._after)
+            and _is_text(data, begin + self._n_before, n_bytes - self._n_after) is not None
+        )
+
+    def frames(self, data: bytes) -> bool:
+        """Whether a read has this event's bytes at both ends, whatever is between."""
+        return data.startswith(self._before, data.find(b"\n") + 1) and data.endswith(self._after)
+
+
+def is_one_chunk(data: bytes, pieces: list[bytes]) -> bool:
+    """Whether a read began and ended between two chunks, and was one; pieces: its body bytes."""
+    return len(pieces) == 1 and _lines_of(data, pieces[0]) is not None
+
+
+def learn(data: bytes, piece: bytes, delta: Delta, api: Api) -> PlainEvent | None:
+    """What to look for after `data`, a read of one chunk that held `piece`, one event: `delta`.
+
+    None if the event says more than one text.  Each string of that length is tried: the right one
+    is where another text gives the same delta, but for the text's length.  So the decoder itself
+    decides, and no API needs code for this.
+    """
+    size_lines = _lines_of(data, piece)
+    bare = Delta(delta.kind, delta.text_len, 0, delta.choice, response_id=delta.response_id)
+    if size_lines is None or delta != bare or piece.startswith(_BYTE_ORDER_MARK):
+        return None  # bare: no usage, finish or logprobs, which may differ in the next
+    longer = delta.text_len + 1
+    for text in _TEXT_FIELD.finditer(piece):
+        if _text_len(text.group(1)) == delta.text_len:
+            before, after = piece[: text.start(1)], piece[text.end(1) :]
+            if _decode(before + b"x" * longer + after, api) == [delta._replace(text_len=longer)]:
+                return PlainEvent(size_lines, (before, after), delta)
+    return None
+
+
+def _lines_of(data: bytes, piece: bytes) -> list[bytes] | None:
+    """The table (lower or upper case digits) whose size line makes `data` one chunk of `piece`."""
+    n_bytes = len(data)
+    if n_bytes >= _MAX_READ_BYTES or not data.endswith(b"\r\n"):
+        return None
+    for lines in _SIZE_LINES:
+        if data.startswith(lines[n_bytes]) and len(lines[n_bytes]) + len(piece) + 2 == n_bytes:
+            return lines
+    return None
+
+
+def _text_len(string: bytes) -> int:
+    """Characters of a JSON string without its quotes; -1 if orjson finds it broken."""
+    try:
+        return len(orjson.loads(b'"%s"' % string))
+    except orjson.JSONDecodeError:
+        return -1
+
+
+def _decode(piece: bytes, api: Api) -> list[Delta] | None:
+    """The deltas of whole events; None if `piece` is not whole."""
+    framing = api.framing()
+    try:
+        deltas = [delta for event in framing.feed(piece) for delta in api.decode(event)]
+    except ProtocolError:
+        return None
+    return deltas if framing.idle else None
