@@ -3,6 +3,10 @@
 import tempfile
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
+from analysis.frames import floats
 from bench.client_error import run_at
 from bench.figures import Figure
 from bench.one_run import ITL_MS, N_TOKENS, TTFT_MS
@@ -24,9 +28,13 @@ def client_cost(turn: int) -> list[Figure]:
         Figure("leader CPU per event", run.cpu_us_per_event("leader"), "µs"),
         Figure("truth server CPU per event", run.server_cpu_s * 1e6 / n_events, "µs"),
         Figure("events per second offered", n_events / (_seconds(run.window_ns)), "/s"),
-        Figure("worker CPU share, highest pulse", float(run.pulses["cpu_share"].max()), "core"),
-        Figure("read lag p99, worst pulse", float(run.pulses["read_lag_p99_us"].max()), "µs"),
+        Figure("worker CPU share, highest pulse", _most(run.pulses, "cpu_share"), "core"),
+        Figure("read lag p99, worst pulse", _most(run.pulses, "read_lag_p99_us"), "µs"),
     ]
+
+
+def _most(pulses: pd.DataFrame, column: str) -> float:
+    return float(np.nanmax(floats(pulses, column)))
 
 
 def _seconds(window_ns: tuple[int, int]) -> float:

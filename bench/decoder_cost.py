@@ -1,55 +1,84 @@
-"""What does decoding one event cost?  In the run beside the load, and alone on one core."""
+"""What does decoding one event cost?  In the run beside the load, and alone on a prepared spool."""
 
 import json
+import resource
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 from bench import truth_script
 from bench.client_error import run_at
 from bench.figures import Figure
-from loadgen.exchange import ExchangeDecoder
-from loadgen.wire.registry import APIS
+from bench.processes import ROOT
+from loadgen.run_folder import RunFolder
+from storage.raw_spool import RawWriter
 
-CONCURRENCY, N_STREAMS, N_TOKENS = 512, 200, 128
+CONCURRENCY, N_TOKENS, ITL_NS = 512, 384, 20_000_000
 
 
 def decoder_cost(turn: int) -> list[Figure]:
-    """Decoder CPU per event beside 512 streams x 50 tok/s; over json.loads of the same events."""
+    """Decoder CPU per event beside 512 streams x 50 tok/s; alone, and over json.loads of it all."""
     beside_us = run_at(CONCURRENCY, turn).cpu_us_per_event("decoder")
-    pieces = list(truth_script.answer("/v1/chat/completions", b"{}", _timing()).pieces())
-    alone_us, json_us = _alone_us([p for _, p in pieces]), _json_us([p for _, p in pieces])
+    timing = truth_script.Timing(n=N_TOKENS)
+    answer = truth_script.answer("/v1/chat/completions", b"{}", timing)
+    alone_us = _process_us([piece for _, piece in answer.pieces()])
+    json_us = _json_us(answer.tokens[:N_TOKENS])
     return [
         Figure("decoder CPU per event beside the load", beside_us, "µs", "<= 8"),
-        Figure("decoding alone, per event", alone_us, "µs"),
-        Figure("decoding alone over json.loads", alone_us / json_us, "x"),
+        Figure("decoder process alone, per event", alone_us, "µs"),
+        Figure("decoder process alone over json.loads", alone_us / json_us, "x"),
     ]
 
 
-def _timing() -> truth_script.Timing:
-    return truth_script.Timing(n=N_TOKENS)
+def _process_us(reads: list[bytes]) -> float:
+    """CPU of a decoder process over 512 interleaved streams, less that over one empty spool."""
+    with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
+        full, empty = Path(folder) / "full", Path(folder) / "empty"
+        _write_spool(full, reads, CONCURRENCY)
+        _write_spool(empty, reads, 0)
+        used_s = _decode_s(full) - _decode_s(empty)
+    return used_s * 1e6 / (CONCURRENCY * N_TOKENS)
 
 
-def _alone_us(reads: list[bytes]) -> float:
-    """ExchangeDecoder in this process, one read per event, streams one after another."""
-    begin_s, n_tokens = time.process_time(), 0
-    for request_id in range(N_STREAMS):
-        decoder = ExchangeDecoder(APIS["openai_chat"], _open_meta(request_id), 0)
-        for k, data in enumerate(reads):
-            decoder.read(k * 20_000_000, 5_000, k * 20_000_000 - 50_000, data)
-        row = decoder.close(_close_meta(len(reads) * 20_000_000))
-        n_tokens += len(decoder.take_tokens())
-        assert row.outcome == "complete", row
-    assert n_tokens == N_STREAMS * N_TOKENS
-    return (time.process_time() - begin_s) * 1e6 / n_tokens
+def _decode_s(run_dir: Path) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "loadgen.decoder", str(run_dir), "0"]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=60)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert list((run_dir / "spool").glob("decoded-w0")), "the decoder did not come to its end"
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _json_us(reads: list[bytes]) -> float:
-    documents = [r.split(b"data: ", 1)[1].split(b"\n\n")[0] for r in reads[1 : N_TOKENS + 1]]
+def _write_spool(run_dir: Path, reads: list[bytes], n_streams: int) -> None:
+    """What a worker leaves that had n_streams side by side, one event per read, 20 ms apart."""
+    run = RunFolder(run_dir)
+    run.spool.mkdir(parents=True)
+    run.write("run.json", {"run_uid": run_dir.name, "t0_mono_ns": 0, "epoch_ns": 0})
+    run.write("status.json", {"run_uid": run_dir.name, "state": "decoding"})
+    writer = RawWriter(run.spool, 0)
+    for request_id in range(n_streams):
+        writer.open(request_id, _open_meta(request_id), 0)
+    for k, data in enumerate(reads):
+        at_ns = (k + 1) * ITL_NS
+        for request_id in range(n_streams):
+            writer.read(request_id, at_ns, 50_000, at_ns - 100_000, data)
+        writer.tick(at_ns)
+    for request_id in range(n_streams):
+        writer.close(request_id, _close_meta(len(reads) * ITL_NS), len(reads) * ITL_NS)
+    writer.seal()
+
+
+def _json_us(tokens: list[bytes]) -> float:
+    """json.loads per event, of the same documents in this process."""
+    documents = [t.split(b"data: ", 1)[1].split(b"\n\n")[0] for t in tokens]
     begin_s = time.process_time()
-    for _ in range(N_STREAMS):
+    for _ in range(CONCURRENCY):
         for document in documents:
             json.loads(document)
-    return (time.process_time() - begin_s) * 1e6 / (N_STREAMS * N_TOKENS)
+    return (time.process_time() - begin_s) * 1e6 / (CONCURRENCY * N_TOKENS)
 
 
 def _open_meta(request_id: int) -> dict[str, Any]:
@@ -69,13 +98,5 @@ def _open_meta(request_id: int) -> dict[str, Any]:
 
 
 def _close_meta(end_ns: int) -> dict[str, Any]:
-    return {
-        "end_ns": end_ns,
-        "cause": "done",
-        "detail": None,
-        "conn_reused": True,
-        "reconnects": 0,
-        "dns_ns": None,
-        "connect_ns": None,
-        "tls_ns": None,
-    }
+    phases = dict.fromkeys(("detail", "dns_ns", "connect_ns", "tls_ns"))
+    return {"end_ns": end_ns, "cause": "done", "conn_reused": True, "reconnects": 0, **phases}

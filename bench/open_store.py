@@ -39,7 +39,7 @@ def wait_final(store: Store, run_uid: str) -> None:
     """Return once the run has ended and all its rows are in the tables."""
     deadline = time.monotonic() + LONGEST_S
     while time.monotonic() < deadline:
-        if store.ask("run", run=run_uid)["is_final"].any():  # no row yet: not final
+        if any(store.ask("run", run=run_uid)["is_final"].tolist()):  # no row yet: not final
             return
         time.sleep(0.05)
     raise AssertionError(f"run {run_uid} was not final in the store within {LONGEST_S} s")

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from analysis.frames import Floats, Mask, floats, is_in, where, words
 from bench.truth_log import TruthLog
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +21,10 @@ class Joined:
     arrival_mono_us: Floats  # on CLOCK_MONOTONIC, which nobody steps
     gap_us: Floats
     ttft_us: Floats  # client's first token - send; truth's send of token 0 - request's arrival
+    is_shared: Mask  # of each arrival: Headway itself says that its true instant is earlier
     n_truth: int  # tokens sent for the requests that ended complete
     n_missing: int
     n_doubled: int
-    n_shared: int
     n_no_stamp: int
     n_requests: int
     n_incomplete: int  # requests of any other outcome; their tokens are not compared
@@ -40,48 +38,45 @@ def join(
     run: run.json, for epoch_ns and t0_mono_ns.  Raises KeyError if the server never saw a request.
     """
     numbers = log.request_ids()
-    complete = requests[requests["outcome"] == "complete"]
-    number_of = {
-        r: numbers[x] for r, x in zip(complete.request_id, complete.x_request_id, strict=True)
-    }
-    truth = log.tokens
-    truth = truth[np.isin(truth["request"], list(number_of.values()))]
+    complete = where(requests, is_in(requests, "outcome", "complete"))
+    asked = [numbers[x] for x in words(complete, "x_request_id")]
+    truth = log.only(asked).tokens
     truth = truth[np.lexsort((truth["seq"], truth["request"]))]
     truth_key = truth["request"].astype(np.int64) << 32 | truth["seq"]
 
-    seen = tokens[tokens["request_id"].isin(number_of.keys())]
-    number = seen["request_id"].map(number_of).to_numpy(np.int64)
-    key = number << 32 | seen["seq"].to_numpy(np.int64)
+    # Client's request id -> server's number; ids are small, -1 is a request that is not compared.
+    number_of = np.full(int(floats(requests, "request_id").max(initial=0)) + 1, -1)
+    number_of[floats(complete, "request_id").astype(np.int64)] = asked
+    number = number_of[floats(tokens, "request_id").astype(np.int64)]
+    seen, number = where(tokens, number >= 0), number[number >= 0]
+    key = number << 32 | floats(seen, "seq").astype(np.int64)
     unique_key, first_at = np.unique(key, return_index=True)
     known = np.isin(unique_key, truth_key)
-    at = np.searchsorted(truth_key, unique_key[known])
-    mine = seen.iloc[first_at[known]]
-    t_ns = mine["t_us"].to_numpy(np.int64) * 1000
-    mono_ns = truth["mono_ns"][at]
-    later = mine["seq"].to_numpy() > 0
+    at, mine = np.searchsorted(truth_key, unique_key[known]), first_at[known]
+    t_ns = floats(seen, "t_us")[mine].astype(np.int64) * 1000
+    later = truth["seq"][at] > 0
     true_gap_us = (truth["mono_ns"][at[later]] - truth["mono_ns"][at[later] - 1]) / 1e3
     return Joined(
         arrival_us=(run["epoch_ns"] + t_ns - truth["realtime_ns"][at]) / 1e3,
-        arrival_mono_us=(run["t0_mono_ns"] + t_ns - mono_ns) / 1e3,
-        gap_us=mine["gap_us"].to_numpy(np.float64)[later] - true_gap_us,
-        ttft_us=_ttft_error_us(complete, number_of, log),
+        arrival_mono_us=(run["t0_mono_ns"] + t_ns - truth["mono_ns"][at]) / 1e3,
+        gap_us=floats(seen, "gap_us")[mine][later] - true_gap_us,
+        ttft_us=_ttft_error_us(complete, asked, log),
+        is_shared=floats(seen, "shared")[mine] > 0,
         n_truth=len(truth),
         n_missing=len(truth) - int(known.sum()),
         n_doubled=len(key) - int(known.sum()),  # twice the same, or never sent
-        n_shared=int(seen["shared"].sum()),
-        n_no_stamp=int(seen["lag_us"].isna().sum()),
+        n_no_stamp=int(np.isnan(floats(seen, "lag_us")).sum()),
         n_requests=len(requests),
         n_incomplete=len(requests) - len(complete),
     )
 
 
-def _ttft_error_us(complete: pd.DataFrame, number_of: dict[int, int], log: TruthLog) -> Floats:
+def _ttft_error_us(complete: pd.DataFrame, asked: list[int], log: TruthLog) -> Floats:
     arrivals, first = log.arrivals, log.of(0)
     arrived = dict(zip(arrivals["request"].tolist(), arrivals["mono_ns"].tolist(), strict=True))
     sent = dict(zip(first["request"].tolist(), first["mono_ns"].tolist(), strict=True))
-    numbers = [number_of[r] for r in complete["request_id"]]
-    true_us = np.array([(sent[n] - arrived[n]) / 1e3 for n in numbers])
-    return (complete["first_token_us"] - complete["send_us"]).to_numpy(np.float64) - true_us
+    true_us = np.array([(sent[n] - arrived[n]) / 1e3 for n in asked])
+    return floats(complete, "first_token_us") - floats(complete, "send_us") - true_us
 
 
 def quantiles_ms(errors_us: Floats) -> tuple[float, float, float]:
