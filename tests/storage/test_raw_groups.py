@@ -1,0 +1,86 @@
+"""A raw segment by request holds what RawReader finds record by record."""
+
+from pathlib import Path
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storage.raw_groups import RawGroups, read_groups
+from storage.raw_record import MARK
+from storage.raw_spool import CLOSE, OPEN, PULSE, READ, RawReader, RawWriter, raw_segments
+
+
+def one_by_one(path: Path) -> RawGroups:
+    groups = RawGroups()
+    for record in RawReader(path):
+        groups.last_mono_ns = record.mono_ns or groups.last_mono_ns
+        if record.kind == READ:
+            read = (record.mono_ns, record.delay_ns, record.poll_ns, record.payload)
+            groups.reads.setdefault(record.request_id, []).append(read)
+        elif record.kind == OPEN:
+            groups.opens[record.request_id] = record.payload
+        elif record.kind == CLOSE:
+            groups.closes[record.request_id] = record.payload
+        elif record.kind == PULSE:
+            groups.pulses.append(record.payload)
+    return groups
+
+
+def write(folder: Path, actions: list[tuple[int, int, bytes]]) -> Path:
+    writer = RawWriter(folder, 0, capacity_bytes=1 << 16)
+    for i, (kind, request_id, data) in enumerate(actions):
+        if kind == READ:
+            writer.read(request_id, 1000 + i, i - 1, 900 + i, data)
+        elif kind == OPEN:
+            writer.open(request_id, {"request_id": request_id}, 1000 + i)
+        elif kind == CLOSE:
+            writer.close(request_id, {"cause": "done"}, 1000 + i)
+        else:
+            writer.pulse({"worker": 0})
+    writer.seal()
+    return raw_segments(folder, 0)[0].path
+
+
+ACTIONS = st.lists(
+    st.tuples(
+        st.sampled_from([OPEN, READ, READ, READ, CLOSE, PULSE]), st.integers(0, 4), st.binary()
+    )
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(ACTIONS)
+def test_groups_are_the_records_by_request(tmp_path_factory, actions):
+    path = write(tmp_path_factory.mktemp("spool"), actions)
+    assert read_groups(path) == one_by_one(path)
+
+
+def test_a_file_left_open_by_a_dead_worker_ends_at_its_last_whole_record(tmp_path: Path):
+    writer = RawWriter(tmp_path, 0)
+    writer.open(5, {"a": 1}, 10)
+    writer.read(5, 11, 1, 9, b"abc")
+    groups = read_groups(raw_segments(tmp_path, 0)[0].path)
+    assert orjson.loads(groups.opens[5]) == {"a": 1}
+    assert groups.reads == {5: [(11, 1, 9, b"abc")]}
+    assert groups.damage is None
+    writer.seal()
+
+
+def test_damage_is_named_and_what_is_before_it_is_read(tmp_path: Path):
+    path = write(tmp_path, [(READ, 1, b"one"), (READ, 2, b"two"), (READ, 3, b"three")])
+    whole = bytearray(path.read_bytes())
+    second = whole.index(MARK.to_bytes(4, "little"), 4)
+    whole[second] ^= 0xFF
+    path.write_bytes(whole)
+    groups = read_groups(path)
+    assert list(groups.reads) == [1]
+    assert groups.damage == f"raw-w0-000000.seg is damaged at byte {second}; the rest is lost"
+
+
+def test_a_record_that_runs_over_the_end_is_damage(tmp_path: Path):
+    path = write(tmp_path, [(READ, 1, b"one"), (READ, 2, b"x" * 100)])
+    path.write_bytes(path.read_bytes()[:-50])
+    groups = read_groups(path)
+    assert list(groups.reads) == [1]
+    assert groups.damage is not None
