@@ -7,6 +7,7 @@ removed after the commit.  A file whose ledger line is complete was loaded befor
 import contextlib
 import logging
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -24,10 +25,10 @@ from storage.segments import (
     DamagedSegmentError,
     Piece,
     Progress,
-    Tokens,
-    by_request,
     pieces,
 )
+
+Columns = dict[str, npt.NDArray[Any]]  # of records.TOKEN_EVENT
 
 _US_PER_S = 1_000_000
 _BIAS = 1 << 31  # makes times before the run's zero positive inside a packed key
@@ -90,18 +91,16 @@ def _batches(all_pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def _commit(cursor: duckdb.DuckDBPyConnection, run: Mirror, batch: list[Piece]) -> None:
-    tokens = batch[0].tokens  # sorted already
-    if len(batch) > 1:
-        tokens = by_request(np.concatenate([piece.tokens for piece in batch]))
+    columns = _columns(batch)
     requests = [row for piece in batch for row in piece.requests]
     cursor.begin()
     try:
         insert_tuples(cursor, "seg_ledger", _ledger_rows(run.run_id, batch))
-        if len(tokens):
-            _insert_tokens(cursor, run.run_id, tokens)
-            stage = stage_of(tokens["t_us"], run.stages)
-            insert_tuples(cursor, "hist", ((run.run_id, *row) for row in gap_counts(tokens, stage)))
-            counts = token_counts(tokens, stage)
+        if len(columns["t_us"]):
+            _insert_tokens(cursor, run.run_id, columns)
+            stage = stage_of(columns["t_us"], run.stages)
+            gaps, counts = gap_counts(columns, stage), token_counts(columns, stage)
+            insert_tuples(cursor, "hist", ((run.run_id, *row) for row in gaps))
             insert_tuples(cursor, "tok_sec", ((run.run_id, *row) for row in counts))
         insert_rows(cursor, "requests", run.run_id, [_flat(row) for row in requests])
         insert_rows(cursor, "pulses", run.run_id, [row for p in batch for row in p.pulses])
@@ -130,7 +129,7 @@ def stage_of(t_us: npt.NDArray[np.int64], stages: list[dict[str, int]]) -> npt.N
 
 
 def gap_counts(
-    tokens: Tokens, stage: npt.NDArray[np.int64]
+    tokens: Columns, stage: npt.NDArray[np.int64]
 ) -> list[tuple[int, str, int, int, int]]:
     """Chunk gaps by stage, metric, ten seconds of arrival and bucket, with their number."""
     has_gap = tokens["gap_us"] >= 0
@@ -146,7 +145,7 @@ def gap_counts(
 
 
 def token_counts(
-    tokens: Tokens, stage: npt.NDArray[np.int64]
+    tokens: Columns, stage: npt.NDArray[np.int64]
 ) -> list[tuple[int, int, int, int, int]]:
     """By stage and second of arrival: told tokens, events, events that tell no count."""
     packed = ((stage + 1) << 48) | (tokens["t_us"] // _US_PER_S + _BIAS)
@@ -160,8 +159,13 @@ def token_counts(
     ]
 
 
-def _insert_tokens(cursor: duckdb.DuckDBPyConnection, run_id: int, tokens: Tokens) -> None:
-    columns = {name: np.ascontiguousarray(tokens[name]) for name in TOKEN_EVENT.fields or ()}
+def _columns(batch: list[Piece]) -> Columns:
+    """The batch's token events as contiguous columns; within a segment sorted by request."""
+    tokens = np.concatenate([piece.tokens for piece in batch])
+    return {name: np.ascontiguousarray(tokens[name]) for name in TOKEN_EVENT.fields or ()}
+
+
+def _insert_tokens(cursor: duckdb.DuckDBPyConnection, run_id: int, columns: Columns) -> None:
     cursor.register("incoming_tokens", columns)
     try:
         cursor.execute(_TOKENS_SQL, {"run_id": run_id})

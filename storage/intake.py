@@ -131,7 +131,7 @@ class Intake:
         self._refresh_summary(cursor, run)
         if not mirror.is_terminal:
             return is_changed or bool(segments)
-        if not segments and is_settled(spool, mirror.columns["n_workers"]):
+        if is_settled(spool, mirror.columns["n_workers"]):
             finalise(cursor, mirror.run_id)
             self._closed.add(mirror.run_uid)
             del self._followed[mirror.run_uid]

@@ -21,7 +21,7 @@ import orjson
 from storage.protocol import StoreError
 
 NAME = "headway.lock"
-LONGEST_SOCKET_PATH_BYTES = 107  # sockaddr_un holds 108 with the final zero
+LONGEST_SOCKET_PATH_BYTES = 103  # sockaddr_un holds 104 (macOS) or 108 with the final zero
 _TEMP_PREFIX = "headway-store-"
 
 
@@ -92,6 +92,13 @@ class Lock:
         self._fd = fd
         self._clean_up_after_a_dead_holder()
         self.socket = _socket_path(data)
+
+    def is_ours(self) -> bool:
+        """False once the data folder was removed or its lock file replaced: time to end."""
+        try:
+            return os.path.samestat(os.fstat(self._fd), (self._data / NAME).stat())
+        except FileNotFoundError:
+            return False
 
     def tell(self) -> None:
         """Write who we are and where we listen; call it once the socket is there."""

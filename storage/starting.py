@@ -2,10 +2,11 @@
 
 import os
 import select
+import socket
 import subprocess
 import sys
 import time
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,11 @@ def _try(data: Path) -> "Connection[Any, Any] | None":
     holder = read_holder(data)
     path = holder.socket if holder and not holder.is_elsewhere else str(default_socket(data))
     try:
-        return Client(path, family="AF_UNIX")
+        with socket.socket(socket.AF_UNIX) as plug:
+            plug.settimeout(5)  # a stopped store with a full queue would block for ever
+            plug.connect(path)
+            plug.settimeout(None)
+            return Connection(plug.detach())
     except PermissionError:
         raise StoreError(
             f"The store of {data} belongs to another user ({path} may not be opened); "

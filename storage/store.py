@@ -71,6 +71,7 @@ class _Store:
 
     def __init__(self, data: Path, database: Database, lock: Lock) -> None:
         self.data = data
+        self.lock = lock
         self.intake = Intake(database, data)
         self.server = Server(database, data, lock.socket, self.state)
         lock.tell()
@@ -97,7 +98,7 @@ def _serve(store: _Store, idle_s: float, ready_fd: int | None) -> None:
     _log.info("owns %s as process %d", store.data, os.getpid())
     _tell(ready_fd, "ready")
     needed_at_s = time.monotonic()
-    while not stop.wait(TURN_EVERY_S):
+    while not stop.wait(TURN_EVERY_S) and store.lock.is_ours():
         is_busy = _turn(store)
         now_s = time.monotonic()
         if is_busy or store.server.n_clients:

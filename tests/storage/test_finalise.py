@@ -1,0 +1,159 @@
+"""What a run's end makes of its events: exact histograms, token counts, summaries."""
+
+import os
+
+import duckdb
+import numpy as np
+import pytest
+from made_up_runs import RunFolder, Stream
+
+from storage.buckets import bucket, bucket_us
+from storage.finalise import is_settled
+from storage.migrations import schema_sql
+
+
+def hist(tables, run, metric):
+    rows = tables.ask("gap_hist", run=run.uid)
+    return {(r["stage"], r["b"]): r["n"] for r in rows if r["metric"] == metric}
+
+
+def test_sql_and_numpy_put_a_duration_into_the_same_bucket():
+    us = np.unique(np.r_[np.arange(3000), np.geomspace(1, 2**31 - 1, 20_000).astype(np.int64)])
+    con = duckdb.connect()
+    con.execute(schema_sql())
+    con.register("durations", {"us": us})
+    found = con.execute("SELECT bucket(us), bucket_us(bucket(us)) FROM durations").fetchall()
+    assert [b for b, _ in found] == bucket(us).tolist()
+    assert [v for _, v in found] == pytest.approx([bucket_us(b) for b, _ in found])
+
+
+def test_gaps_are_counted_for_complete_requests_of_the_measured_phases(tables, tmp_path):
+    run = RunFolder(tmp_path)
+    run.columns(
+        0,
+        [
+            Stream(0, gaps_us=(10_000,) * 4),
+            Stream(1, gaps_us=(10_000,) * 4, stage=1),
+            Stream(2, gaps_us=(500,) * 4, outcome="truncated"),
+            Stream(3, gaps_us=(500,) * 4, phase="warmup"),
+            Stream(4, gaps_us=(500,) * 4, phase="preflight"),
+        ],
+    )
+    tables.turn()
+    assert sum(hist(tables, run, "gap").values()) == 20  # live: whatever came
+    run.end()
+    tables.turn()
+    b = int(bucket(10_000))
+    assert hist(tables, run, "gap") == {(0, b): 4, (1, b): 4}
+
+
+def test_itl_weighs_each_gap_by_its_tokens_where_all_are_told(tables, tmp_path):
+    run = RunFolder(tmp_path)
+    run.columns(0, [Stream(0, gaps_us=(30_000, 40_000), told=(1, 3, 2))])
+    run.end()
+    tables.turn()
+    assert hist(tables, run, "itl") == {(0, int(bucket(10_000))): 3, (0, int(bucket(20_000))): 2}
+
+
+@pytest.mark.parametrize(
+    ("why", "stream"),
+    [
+        ("usage differs from the chunks", Stream(0, output_tokens=11)),
+        ("no usage", Stream(0, output_tokens=None)),
+        ("chunks counted as tokens by ourselves", Stream(0, token_source="chunks")),
+        ("told tokens do not add up", Stream(0, told=(1,) * 10, output_tokens=12)),
+    ],
+)
+def test_there_is_no_itl_where_token_counts_are_not_known(tables, tmp_path, why, stream):
+    run = RunFolder(tmp_path)
+    run.columns(0, [stream])
+    run.end()
+    tables.turn()
+    assert hist(tables, run, "itl") == {}, why
+    assert sum(hist(tables, run, "gap").values()) == 9
+
+
+def test_usage_equal_to_the_chunks_makes_each_chunk_one_token(tables, tmp_path):
+    run = RunFolder(tmp_path)
+    run.columns(0, [Stream(0), Stream(1, output_tokens=20)])
+    tables.turn()
+    assert tables.ask("tokens_per_s", run=run.uid)[0]["unknown"] == 20  # live: nobody told
+    run.end()
+    tables.turn()
+    (second,) = tables.ask("tokens_per_s", run=run.uid)
+    assert (second["tokens"], second["events"], second["unknown"]) == (10, 20, 10)
+    events = tables.ask("token_events", run=run.uid)
+    assert [e["n_tokens"] for e in events] == [1] * 10 + [None] * 10
+
+
+def test_the_summary_counts_outcomes_and_leaves_warm_up_out(tables, tmp_path):
+    run = RunFolder(tmp_path)
+    run.columns(
+        0,
+        [
+            *(Stream(k, ttft_us=10_000 * (k + 1)) for k in range(5)),
+            Stream(5, outcome="cancelled", ttft_us=900_000),
+            Stream(6, outcome="http_error", first_token_us=None, gaps_us=()),
+            Stream(7, outcome="not_sent", send_us=2_000_000),
+            Stream(8, phase="warmup", ttft_us=900_000),
+            Stream(9, stage=1, ttft_us=70_000),
+        ],
+    )
+    tables.turn()
+    live = tables.ask("summaries", run=run.uid)
+    run.end()
+    tables.turn()
+    first, second, whole = tables.ask("summaries", run=run.uid)
+    assert (first["stage"], second["stage"], whole["stage"]) == (0, 1, None)
+    names = ("n_requests", "n_complete", "n_failed", "n_cancelled", "n_not_sent")
+    assert tuple(first[n] for n in names) == (8, 5, 1, 1, 1)
+    assert tuple(whole[n] for n in names) == (9, 6, 1, 1, 1)
+    assert (first["ttft_p50_us"], second["ttft_p95_us"]) == (30_000, 70_000)
+    assert [row["n_requests"] for row in live] == [8, 1, 9]
+
+
+def test_peak_tokens_take_unknown_chunks_for_the_mean_of_those_that_tell(tables, tmp_path):
+    run = RunFolder(tmp_path)
+    run.columns(0, [Stream(0, output_tokens=30), Stream(1, output_tokens=None)])
+    run.end()
+    tables.turn()
+    assert tables.ask("runs")[0]["peak_tokens_per_s"] == pytest.approx(20 * 3)
+
+
+def test_a_run_without_any_request_is_closed_with_zero_requests(tables, tmp_path):
+    run = RunFolder(tmp_path)
+    run.end("failed")
+    tables.turn()
+    (row,) = tables.ask("runs")
+    assert (row["state"], row["n_requests"], row["ttft_p95_us"]) == ("failed", 0, None)
+
+
+def test_counts_of_the_run_are_written_at_its_end(tables, tmp_path):
+    run = RunFolder(tmp_path)
+    run.columns(0, [Stream(0), Stream(1)])
+    run.end()
+    tables.turn()
+    (row,) = tables.ask("run", run=run.uid)
+    assert (row["n_events"], row["n_requests"], row["is_final"]) == (20, 2, True)
+
+
+def test_a_spool_is_settled_when_nothing_more_can_come(tmp_path):
+    spool = tmp_path / "spool"
+    assert is_settled(spool, 1)
+    spool.mkdir()
+    assert is_settled(spool, None)
+    (spool / "raw-w0-000001.open").touch()
+    assert not is_settled(spool, 1)
+    (spool / "decoded-w0").touch()
+    assert is_settled(spool, 1)
+    assert not is_settled(spool, 2)
+    (spool / "col-w0-000001.seg").touch()
+    assert not is_settled(spool, 1)
+
+
+def test_a_spool_whose_decoder_died_is_settled_after_a_minute(tmp_path):
+    (tmp_path / "raw-w0-000001.seg").touch()
+    assert not is_settled(tmp_path, 1)
+    an_hour_ago = tmp_path.stat().st_mtime - 3600
+    os.utime(tmp_path, (an_hour_ago, an_hour_ago))
+    assert is_settled(tmp_path, 1)
