@@ -24,13 +24,21 @@ def decoder_cost(turn: int) -> list[Figure]:
     beside_us = run_at(CONCURRENCY, turn).cpu_us_per_event("decoder")
     timing = truth_script.Timing(n=N_TOKENS)
     answer = truth_script.answer("/v1/chat/completions", b"{}", timing)
-    alone_us = _process_us([piece for _, piece in answer.pieces()])
+    reads = [piece for _, piece in answer.pieces()]
+    alone_us, pairs_us = _process_us(reads), _process_us(_in_pairs(reads))
     json_us = _json_us(answer.tokens[:N_TOKENS])
     return [
         Figure("decoder CPU per event beside the load", beside_us, "µs", "<= 8"),
         Figure("decoder process alone, per event", alone_us, "µs"),
+        Figure("decoder process alone, two events per read", pairs_us, "µs"),
         Figure("decoder process alone over json.loads", alone_us / json_us, "x"),
     ]
+
+
+def _in_pairs(reads: list[bytes]) -> list[bytes]:
+    """The same bytes as a late client reads them: two events at once, the head apart."""
+    tail = reads[1:]
+    return [reads[0], *(b"".join(tail[i : i + 2]) for i in range(0, len(tail), 2))]
 
 
 def _process_us(reads: list[bytes]) -> float:
