@@ -1,0 +1,184 @@
+"""The decoder of one load worker: a process of its own, niced, so that the load never waits for it.
+
+`python -m loadgen.decoder RUN_DIR WORKER` turns raw segments into column segments about once a
+second and ends when the worker is gone and everything is decoded.  It may be killed at any point
+and started again: nothing is lost or doubled.  For each raw segment, in this order:
+
+1. seal the column segment       (skipped if it exists, or if 2. was already done)
+2. append the live line          (skipped if the file has it: the line carries the segment's seq)
+3. rename the raw segment to .done
+
+so what a restart finds as .done needs no output, and is read only to know the streams still open.
+A segment that died between 1. and 2. after the store took its columns is written again under the
+same name, which the store's ledger knows.
+"""
+
+import gc
+import logging
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from loadgen.live_line import Decoded, live_line
+from loadgen.segment_decoder import SegmentDecoder
+from storage.column_spool import column_path, decoded_mark, write_columns
+from storage.raw_spool import is_writer_alive, raw_segments
+
+log = logging.getLogger(__name__)
+
+NICENESS = 10
+POLL_S = 0.25
+FULL_DISK_S = 1.0
+MAX_TAIL_BYTES = 1 << 20  # of the live file; a line is a few kB
+OVER = frozenset({"decoding", "finished", "stopped", "failed", "interrupted"})
+
+
+class Decoder:
+    """The files of one worker; `step` does what there is to do."""
+
+    def __init__(self, run_dir: Path, worker: int, t0_mono_ns: int) -> None:
+        self._run_dir = run_dir
+        self._worker = worker
+        self._spool = run_dir / "spool"
+        self._segments = SegmentDecoder(t0_mono_ns)
+        self._live = run_dir / f"live-{worker}.jsonl"
+        self._live_seq = last_live_seq(self._live)
+        self._last_seq = -1
+
+    def step(self) -> bool:
+        """Decode every segment that is complete; True if there was one."""
+        did_something = False
+        for segment in raw_segments(self._spool, self._worker):
+            if segment.state == "open":
+                break  # what follows is not complete either, or must wait for it
+            if segment.seq <= self._last_seq:
+                continue
+            try:
+                decoded = self._segments.decode(segment.seq, segment.path)
+            except FileNotFoundError:  # it was renamed under us: look again
+                break
+            self._last_seq = segment.seq
+            if segment.state != "done":
+                self._write(decoded)
+                segment.path.rename(segment.path.with_suffix(".done"))
+            did_something = True
+        if did_something:
+            self._drop_done()
+        return did_something
+
+    def finish(self) -> None:
+        """The worker is gone and all is decoded: end its open streams and say so."""
+        if self._segments.oldest_needed is not None:
+            self._write(self._segments.close_all(self._last_seq + 1))
+        decoded_mark(self._spool, self._worker).touch()
+        self._drop_done()
+
+    def has_raw(self) -> bool:
+        """Whether raw segments still wait, or are being written."""
+        return any(s.state != "done" for s in raw_segments(self._spool, self._worker))
+
+    @property
+    def has_seen_worker(self) -> bool:
+        """Whether the worker's spool was ever opened."""
+        return self._last_seq >= 0 or (self._spool / f"raw-w{self._worker}.lock").exists()
+
+    def _write(self, decoded: Decoded) -> None:
+        path = column_path(self._spool, self._worker, decoded.seq)
+        while decoded.seq > self._live_seq and not path.exists():
+            try:
+                write_columns(path, decoded.tokens, decoded.rows, decoded.pulses)
+            except OSError as error:  # a full disk: the raw segment waits, nothing is lost
+                log.warning("cannot write %s (%s); trying again", path, error.strerror)
+                time.sleep(FULL_DISK_S)
+        if decoded.seq > self._live_seq:
+            append_line(self._live, live_line(decoded))
+            self._live_seq = decoded.seq
+
+    def _drop_done(self) -> None:
+        needed = self._segments.oldest_needed
+        for segment in raw_segments(self._spool, self._worker):
+            if segment.state == "done" and (needed is None or segment.seq < needed):
+                segment.path.unlink(missing_ok=True)
+
+
+def append_line(path: Path, row: dict[str, Any]) -> None:
+    """One JSON line in one write, after ending a line that a killed decoder left half."""
+    with path.open("a+b", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        is_half = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"
+        file.write(b"\n" * is_half + orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def last_live_seq(path: Path) -> int:
+    """The seq of the last whole line; -1 if there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_TAIL_BYTES))
+            lines = file.read().split(b"\n")[:-1]  # the last one is void, or half
+    except FileNotFoundError:
+        return -1
+    for line in reversed(lines):
+        try:
+            return int(orjson.loads(line)["seq"])
+        except orjson.JSONDecodeError:  # half, left by a decoder killed before the last one
+            continue
+    return -1
+
+
+def decode_run(run_dir: Path, worker: int) -> None:
+    """Decode until the worker is gone and nothing is left."""
+    t0_mono_ns = _wait_for_time_zero(run_dir)
+    if t0_mono_ns is None:
+        return
+    decoder = Decoder(run_dir, worker, t0_mono_ns)
+    leader_pid = os.getppid()
+    n_gone = 0
+    while n_gone < 2:  # seen twice: the writer makes its lock file a moment before it locks it
+        is_alive = is_writer_alive(run_dir / "spool", worker)
+        if decoder.step():
+            n_gone = 0
+            continue
+        is_over = decoder.has_seen_worker or os.getppid() != leader_pid or _is_over(run_dir)
+        n_gone = n_gone + 1 if is_over and not is_alive and not decoder.has_raw() else 0
+        time.sleep(POLL_S)
+    decoder.finish()
+
+
+def _wait_for_time_zero(run_dir: Path) -> int | None:
+    """The run's time zero from run.json; None if the run ended before it had one."""
+    while True:
+        try:
+            return orjson.loads((run_dir / "run.json").read_bytes())["t0_mono_ns"]
+        except FileNotFoundError:
+            if _is_over(run_dir):
+                return None
+            time.sleep(POLL_S)
+
+
+def _is_over(run_dir: Path) -> bool:
+    try:
+        return orjson.loads((run_dir / "status.json").read_bytes())["state"] in OVER
+    except FileNotFoundError:
+        return False
+
+
+def main(arguments: list[str]) -> None:
+    """Entry point of the process; its log is the run's."""
+    run_dir, worker = Path(arguments[0]), int(arguments[1])
+    logging.basicConfig(level=logging.INFO, format=f"decoder {worker}: %(message)s")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the leader; we write down the rest
+    os.nice(NICENESS)
+    gc.collect()
+    gc.freeze()
+    gc.disable()  # no cycles are made here, and the collector took a fifth of the time
+    if not decoded_mark(run_dir / "spool", worker).exists():
+        decode_run(run_dir, worker)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

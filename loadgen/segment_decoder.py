@@ -1,0 +1,91 @@
+"""Raw segments in their order -> what each one meant.  Keeps the streams that are still open."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from loadgen.exchange import ExchangeDecoder
+from loadgen.live_line import Decoded
+from loadgen.wire.registry import APIS
+from storage.raw_groups import RawGroups, read_groups
+from storage.records import TOKEN_EVENT, RequestRow
+
+log = logging.getLogger(__name__)
+
+WORKER_ENDED = "the load worker ended before the answer did"
+OUR_FAULT = "Headway itself failed to decode this answer; the run's log says where."
+
+
+class SegmentDecoder:
+    """The same segments in the same order always give the same: a restart may read them again."""
+
+    def __init__(self, t0_mono_ns: int) -> None:
+        self._t0_ns = t0_mono_ns
+        self._streams: dict[int, ExchangeDecoder] = {}
+        self._opened_in: dict[int, int] = {}  # request -> seq of the segment with its OPEN
+        self._last_mono_ns = t0_mono_ns
+
+    @property
+    def oldest_needed(self) -> int | None:
+        """Seq of the oldest segment that an open stream began in; None if none is open."""
+        return min(self._opened_in.values(), default=None)
+
+    def decode(self, seq: int, path: Path) -> Decoded:
+        """What one segment meant; FileNotFoundError, and nothing changed, if it is gone.
+
+        Reads and ends of a request whose OPEN was not seen are ignored: it ended in a segment that
+        is gone, and its row was written then.
+        """
+        groups = read_groups(path)
+        if groups.damage:
+            log.warning("%s", groups.damage)
+        self._last_mono_ns = groups.last_mono_ns or self._last_mono_ns
+        for request_id, payload in groups.opens.items():
+            meta = orjson.loads(payload)
+            self._streams[request_id] = ExchangeDecoder(APIS[meta["api"]], meta, self._t0_ns)
+            self._opened_in[request_id] = seq
+        touched = [k for k in {**groups.reads, **groups.closes} if k in self._streams]
+        return self._advance(seq, touched, groups)
+
+    def close_all(self, seq: int) -> Decoded:
+        """The worker is dead: what is left of its open streams, as a segment of its own."""
+        end = {"end_ns": self._last_mono_ns, "cause": "cancelled", "detail": WORKER_ENDED}
+        groups = RawGroups(closes=dict.fromkeys(self._streams, orjson.dumps(end)))
+        return self._advance(seq, list(self._streams), groups)
+
+    def _advance(self, seq: int, touched: list[int], groups: RawGroups) -> Decoded:
+        tokens: list[NDArray[np.void]] = [np.empty(0, TOKEN_EVENT)]
+        rows: list[RequestRow] = []
+        ttfts_us: list[int] = []
+        for request_id in touched:
+            stream = self._streams[request_id]
+            seen = stream.seen
+            had_token = seen.first_token_us is not None
+            _read_all(stream, groups.reads.get(request_id, ()))
+            if end := groups.closes.get(request_id):
+                rows.append(stream.close(orjson.loads(end)))
+                del self._streams[request_id], self._opened_in[request_id]
+            tokens.append(stream.take_tokens())
+            if not had_token and seen.first_token_us is not None and seen.send_us is not None:
+                ttfts_us.append(seen.first_token_us - seen.send_us)
+        return Decoded(
+            seq=seq,
+            t_us=(self._last_mono_ns - self._t0_ns) // 1000,
+            tokens=np.concatenate(tokens),
+            rows=rows,
+            pulses=[orjson.loads(pulse) for pulse in groups.pulses],
+            ttfts_us=ttfts_us,
+        )
+
+
+def _read_all(stream: ExchangeDecoder, reads: Any) -> None:
+    """One edge for mistakes of ours: an answer that breaks the decoder must not stop the others."""
+    try:
+        stream.read_all(reads)
+    except Exception:
+        log.exception("request %s cannot be decoded", stream.seen.meta["request_id"])
+        stream.seen.problem = OUR_FAULT
