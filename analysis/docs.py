@@ -25,6 +25,8 @@ are those of [the glossary](glossary.md).
   nowhere but in their own number.
 * **The window** of a level leaves out ramp and drain; a request belongs to it by the instant it was
   due (open loop) or sent.
+* Which part of a level counts, when a run may be believed and when an objective is met:
+  [how a run is judged](judging.md).
 * There is no bare "tokens per second": it is end to end, decode per user, or of the system.
 """
 

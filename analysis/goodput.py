@@ -25,7 +25,7 @@ class Goodput:
 
 
 def goodput(slos: list[Slo], of: Cohort, window: Window, kind: str) -> Goodput | None:
-    """METRICS.md C4.  None without objectives, or when one needs a value that rows do not carry."""
+    """None without objectives, or when one needs a value that rows do not carry."""
     arrived, good = of.arrived, is_complete(of.arrived)
     not_applicable: dict[str, int] = {}
     for slo in slos:

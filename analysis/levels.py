@@ -60,7 +60,7 @@ def _level(reading: Reading, stage: StageReading) -> Json:
 
 
 def _evidence(reading: Reading, stage: StageReading, metrics: Json) -> validity.Evidence:
-    """What METRICS.md D8 judges by, over the window."""
+    """What validity.judge goes by, over the window."""
     stamps = str(reading.run.get("stamps") or "")
     lag_us = cell(stage.bounds, "lag_p99_us")
     if stamps == "user":

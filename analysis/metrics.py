@@ -135,7 +135,7 @@ _ALL = (
         per="gap",
         formula="chunk gap ÷ tokens in the later chunk, weighted by those tokens",
         undefined_when="the tokens in each chunk are not known: then only the chunk gap exists",
-        source="METRICS C2: a gap is spread over the tokens that it brought",
+        source="Headway: a gap is spread over the tokens that it brought",
     ),
     *(_stall(limit_ms) for limit_ms in STALLS_MS),
     Metric(
@@ -190,8 +190,8 @@ _ALL = (
         better="higher",
         per="system",
         formula="output tokens that arrived within the window ÷ its length, failed requests too",
-        undefined_when="no request of the level tells its output_tokens",
-        source="METRICS C4; never the configured duration, never whole requests only",
+        undefined_when="no token arrived, or no request of the level tells its output_tokens",
+        source="Headway; never the configured duration, never whole requests only",
     ),
     Metric(
         name="request_rate",
@@ -201,7 +201,7 @@ _ALL = (
         per="system",
         formula="requests whose last token arrived within the window ÷ its length",
         undefined_when="never",
-        source="METRICS C4",
+        source="Headway",
     ),
     Metric(
         name="offered_rate",
@@ -211,7 +211,7 @@ _ALL = (
         per="system",
         formula="requests due (closed loop: sent) within the window ÷ its length",
         undefined_when="never",
-        source="METRICS C4; offered above completed is overload",
+        source="Headway; offered above completed is overload",
     ),
     Metric(
         name="goodput",
@@ -231,7 +231,7 @@ _ALL = (
         per="system",
         formula="∫ (requests sent and not ended) dt over the window ÷ its length; measured",
         undefined_when="never",
-        source="METRICS C4",
+        source="Headway",
     ),
 )
 

@@ -1,7 +1,7 @@
 """Every per-request metric as one function: rows of `requests` in, one number per row out.
 
 Milliseconds or tok/s; NaN where the metric is undefined for that request, never 0.
-Rows: storage.records.RequestRow, one per request, times in µs of the run (METRICS.md C2).
+Rows: storage.records.RequestRow, one per request, times in µs of the run (docs/metrics.md).
 """
 
 import numpy as np

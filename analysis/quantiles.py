@@ -2,7 +2,7 @@
 
 Percentile rule: linear interpolation (numpy's default, DuckDB's quantile_cont), named in the pages.
 Interval: exact binomial order statistics, free of any assumption on the distribution; it assumes
-independent samples (METRICS.md D2, D3).
+independent samples.
 """
 
 from collections.abc import Sequence

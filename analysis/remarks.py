@@ -4,7 +4,7 @@ import numpy as np
 
 from analysis import throughput
 from analysis.drift import drift
-from analysis.frames import floats, words
+from analysis.frames import floats, is_in, where, words
 from analysis.per_request import ttft_ms
 from analysis.reading import StageReading
 from analysis.windows import arrived_us
@@ -32,10 +32,18 @@ def remarks(stage: StageReading) -> list[str]:
             f"flight, {law.rate_x_residence:.1f} from rate × residence; rows may be missing."
         )
     if stage.cohort.censored:
-        said.append(f"{stage.cohort.censored:,} streams were ended by us and count nowhere else.")
+        why = _why_cancelled(stage)
+        said.append(f"{stage.cohort.censored:,} streams were ended by us{why}; they count nowhere.")
     n_sources = {s for s in words(answered, "token_source") if s}
     if len(n_sources) > 1:
         said.append(f"Token counts come from different sources: {', '.join(sorted(n_sources))}.")
     if np.isnan(floats(answered, "output_tokens")).any():
         said.append("Some answers do not tell their output tokens; TPOT and TPS leave them out.")
     return said
+
+
+def _why_cancelled(stage: StageReading) -> str:
+    """The most frequent reason for which we ended a stream, in brackets; "" if none was noted."""
+    arrived = stage.cohort.arrived
+    told = [d for d in words(where(arrived, is_in(arrived, "outcome", "cancelled")), "detail") if d]
+    return f" ({max(set(told), key=told.count)})" if told else ""

@@ -81,7 +81,7 @@ def _outcomes(reading: Reading) -> dict[str, int]:
 
 
 def _failures(reading: Reading) -> list[Json]:
-    """What failed where, with one text of each kind, most frequent first."""
+    """What failed where, with one text of each kind, most frequent first; cancelled is none."""
     frame = reading.outcomes
     names = {int(stage.row["stage"]): stage.name for stage in reading.stages}
     found: list[Json] = [
@@ -92,7 +92,7 @@ def _failures(reading: Reading) -> list[Json]:
             "detail": _text(row["detail"]),
         }
         for row in rows(frame)
-        if str(row["outcome"]) != "complete"
+        if str(row["outcome"]) not in ("complete", "cancelled")
     ]
     return sorted(found, key=lambda row: -row["n"])
 

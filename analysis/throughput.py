@@ -1,6 +1,6 @@
 """Rates of the whole system over a window: tokens, requests, and whether the counts hold together.
 
-METRICS.md C4, D5.  A rate's denominator is the window's measured length, never a configured one.
+A rate's denominator is the window's measured length, never a configured one.
 """
 
 from dataclasses import dataclass
@@ -46,6 +46,8 @@ def token_rate(
     Events of unknown count take the stage's mean output_tokens per chunk, and `note` says so.
     requests: all of the stage; per_second: its `tokens_per_s` rows (sec, tokens, events).
     """
+    if not count.events:
+        return Rate(None, reason="No token arrived within the window.")
     tokens, note = float(count.tokens), ""
     if count.unknown:
         ratio = _tokens_per_chunk(requests)

@@ -1,6 +1,7 @@
 """May these numbers be believed?  One verdict per level and per run, for page, text and exit code.
 
-METRICS.md D8.  CPU, loop lateness and collector pauses are reasons in the sentence, never criteria.
+docs/judging.md has the table.  CPU, loop lateness and collector pauses are reasons in the sentence,
+never criteria.
 """
 
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ class Validity:
 
 
 def judge(seen: Evidence) -> Validity:
-    """The verdict of METRICS.md D8 for one window."""
+    """The verdict of the table in docs/judging.md for one window."""
     if not seen.stamps:
         return Validity("unknown", "Imported: this run does not tell how its times were taken.")
     if not seen.n_events:

@@ -1,6 +1,6 @@
 """Which part of a stage the numbers come from: its steady window, found and explained in words.
 
-METRICS.md C4.  The window is [begin, end): after the ramp, before the drain.  A request belongs to
+docs/judging.md.  The window is [begin, end): after the ramp, before the drain.  A request belongs to
 it by the instant it was due, else sent, whatever its end: cutting by completion would favour short
 answers.
 """

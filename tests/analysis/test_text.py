@@ -1,0 +1,60 @@
+from made import SECOND, UID, Made, back_to_back, plan, row, stage
+
+from analysis.show import show
+from analysis.text import text
+
+
+def printed(rows, **changes):
+    return text(show(Made(rows, [stage(0, "c=1", 0, 56 * SECOND)], plan(**changes)).ask, UID))
+
+
+def test_validity_and_verdict_come_before_any_number():
+    lines = printed(back_to_back(200)).splitlines()
+    names = [line.split(" ")[0] for line in lines[:5]]
+    assert names == ["Run", "Target", "Started", "Validity", "Verdict"]
+    assert "exact: Every arrival" in lines[3]
+
+
+def test_each_metric_has_its_unit_n_and_interval():
+    lines = printed(back_to_back(200)).splitlines()
+    ttft = next(line for line in lines if line.strip().startswith("Time to first token"))
+    assert ttft.split() == [
+        "Time", "to", "first", "token", "ms", "199", "100", "100", "100", "[100,", "100]", "100",
+        "[100,", "–]", "100",
+    ]  # fmt: skip
+    assert any(line.startswith("  System output TPS: 35.7") for line in lines)
+
+
+def test_a_percentile_that_its_samples_cannot_carry_is_in_brackets():
+    ttft = next(
+        line
+        for line in printed(back_to_back(10)).splitlines()
+        if line.strip().startswith("Time to first token")
+    )
+    assert "(100)" in ttft
+
+
+def test_what_is_not_defined_is_listed_not_printed_as_zero():
+    found = printed(back_to_back(200))
+    assert "Not defined here: TTFT from schedule" in found
+    assert "nan" not in found.lower()
+
+
+def test_a_pace_shows_its_slow_end():
+    assert "p5 [95 % interval]" in printed(back_to_back(200))
+
+
+def test_an_endpoints_text_cannot_drive_the_terminal():
+    rows = [row(i, i, outcome="http_error", detail="\x1b[2J\nfake: exact") for i in range(3)]
+    found = printed(rows)
+    assert "\x1b" not in found
+    assert "fake: exact" not in found.splitlines()
+
+
+def test_failures_show_what_percentiles_would_be_with_them():
+    rows = [*back_to_back(200), row(900, 30 * SECOND, outcome="timeout", end_us=31 * SECOND)]
+    assert "Time to first token, each failure as never: p50 100" in printed(rows)
+
+
+def test_an_empty_run_prints():
+    assert "No request was sent." in text(show(Made([], []).ask, UID))

@@ -1,0 +1,134 @@
+import pytest
+
+from analysis.verdict import headline, knee
+
+P95 = "Time to first token p95 ≤ 500 ms"
+
+
+def level(streams, tps, ttft_p95=100.0, slo=None, **changes):
+    slos = [{"result": slo, "sentence": f"{P95}: {slo}; it is {ttft_p95:.0f} ms."}] if slo else []
+    made = {
+        "stage": f"c={streams}",
+        "kind": "closed",
+        "mean_in_flight": float(streams),
+        "slos": slos,
+        "metrics": {
+            "ttft": {"n": 50, "p95": ttft_p95},
+            "tps_system": {"value": tps},
+            "request_rate": {"value": 1.0},
+            "offered_rate": {"value": 1.0},
+        },
+    }
+    return made | changes
+
+
+def shown(levels, outcomes=None, failures=(), verdict="exact"):
+    return {
+        "levels": levels,
+        "outcomes": outcomes or {"complete": 100},
+        "failures": list(failures),
+        "validity": {"verdict": verdict, "reason": "Do not believe these numbers: late."},
+    }
+
+
+def said(*args, **more):
+    return headline(shown(*args, **more)).text
+
+
+def test_the_highest_level_that_holds_the_objective_leads():
+    found = headline(
+        shown(
+            [level(1, 40, slo="met"), level(4, 150, slo="met"), level(16, 300, 900, slo="missed")]
+        )
+    )
+    assert found.text.startswith(f"Holds {P95} up to c=4 (4 streams in flight); at c=16:")
+    assert found.tone == "warn"
+
+
+def test_a_level_that_holds_above_one_that_does_not_is_no_capacity():
+    levels = [level(1, 40, slo="met"), level(4, 150, slo="missed"), level(16, 300, slo="met")]
+    assert "up to c=1" in said(levels)
+
+
+def test_every_level_holding_says_that_more_was_not_measured():
+    found = headline(shown([level(1, 40, slo="met"), level(4, 150, slo="met")]))
+    assert found.tone == "good"
+    assert "at c=4 (4 streams in flight), the highest level measured" in found.text
+
+
+def test_no_level_holding_is_bad_and_too_little_data_is_a_warning():
+    assert headline(shown([level(1, 40, slo="missed")])).tone == "bad"
+    assert headline(shown([level(1, 40, slo="not enough data")])).tone == "warn"
+
+
+def test_without_objectives_the_knee_leads_by_gain_per_added_stream():
+    levels = [level(1, 50), level(4, 180), level(16, 220, 900), level(64, 225, 4000)]
+    assert knee(levels) == 1
+    text = said(levels)
+    assert text.startswith("Throughput levels off at c=4")
+    assert "3.33 tok/s instead of the first 50" in text
+    assert "900 ms" in text
+
+
+def test_a_sweep_that_still_grows_is_not_called_saturated():
+    levels = [level(1, 50), level(4, 190), level(16, 700)]
+    assert knee(levels) is None
+    assert "still grows" in said(levels)
+
+
+@pytest.mark.parametrize("levels", [[], [level(1, 50)], [level(1, None), level(4, 100)]])
+def test_no_knee_without_two_known_levels(levels):
+    assert knee(levels) is None
+
+
+def test_throughput_that_falls_is_a_knee_too():
+    assert knee([level(1, 50), level(4, 190), level(16, 150)]) == 1
+
+
+def test_one_level_tells_its_figures():
+    assert said([level(8, 320)]) == (
+        "At c=8 (8 streams in flight): TTFT p95 100 ms, system output 320 tok/s."
+    )
+
+
+def test_an_endpoint_that_tells_no_tokens_has_no_tok_s():
+    assert "tok/s" not in said([level(8, None)])
+
+
+def rate(per_s, done):
+    made = level(per_s, 100, stage=f"{per_s}/s", kind="open")
+    made["metrics"] |= {"request_rate": {"value": done}, "offered_rate": {"value": float(per_s)}}
+    return made
+
+
+def test_open_loops_are_told_by_what_they_complete():
+    assert said([rate(2, 2.0), rate(8, 7.9)]).startswith("Keeps up with every rate up to 8/s")
+    assert "at 16/s only 11 of 16 requests/s complete" in said([rate(8, 8.0), rate(16, 11.0)])
+    assert said([rate(8, 3.0), rate(16, 4.0)]).startswith("Does not keep up: at 8/s")
+
+
+def test_failures_are_named_with_the_servers_own_words():
+    failures = [{"detail": "model is overloaded", "n": 3}]
+    found = headline(shown([level(1, 50)], {"complete": 97, "http_error": 3}, failures))
+    assert found.more == ["3 of 100 requests failed: 3 http_error (model is overloaded)."]
+    assert found.tone == "warn"
+
+
+def test_a_run_in_which_nothing_was_answered_leads_with_why():
+    dead = level(1, None)
+    dead["metrics"]["ttft"] = {"n": 0, "p95": None}
+    failures = [{"detail": "Connection refused", "n": 5}]
+    found = headline(shown([dead], {"connect_failed": 5}, failures))
+    assert found.text == "5 of 5 requests failed: 5 connect_failed (Connection refused)."
+    assert found.tone == "bad"
+
+
+def test_an_empty_run_says_so():
+    assert said([], {"cancelled": 0}) == "No request was sent."
+
+
+def test_a_run_not_to_be_believed_leads_with_that():
+    found = headline(shown([level(1, 50)], verdict="saturated"))
+    assert found.text.startswith("Do not believe")
+    assert found.tone == "bad"
+    assert found.more[0].startswith("At c=1")
