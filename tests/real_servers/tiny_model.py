@@ -1,4 +1,7 @@
-"""A tiny random Llama as a GGUF file in a second: what it says is noise, how it streams is real.
+"""A small random Llama as a GGUF file in a second: what it says is noise, how it streams is real.
+
+22 million weights, so that one thread makes a token in some milliseconds: a pace at which a load
+generator can be exact, and not so slow that a test would wait.
 
 Byte-level BPE over 256 bytes, three control tokens and a few hundred words, so that llama.cpp
 tokenizes English prompts into words and random output into text (often with broken UTF-8, which is
@@ -13,6 +16,8 @@ from pathlib import Path
 import gguf
 import numpy as np
 
+from loadgen.prompts import WORDS as PROMPT_WORDS
+
 END, TURN, END_TURN = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 CONTROL = (END, TURN, END_TURN)
 CHAT_TEMPLATE = (
@@ -21,7 +26,7 @@ CHAT_TEMPLATE = (
     "{%- endfor %}"
     "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"
 )
-DIM, LAYERS, HEADS, KV_HEADS, FFN, CONTEXT = 256, 4, 4, 2, 512, 2048
+DIM, LAYERS, HEADS, KV_HEADS, FFN, CONTEXT = 512, 8, 8, 4, 1024, 2048
 WORDS = 1_000
 
 
@@ -35,8 +40,12 @@ def byte_letters() -> list[str]:
 
 
 def vocabulary() -> tuple[list[str], list[str]]:
-    """Tokens and merges: common English words are built letter by letter, each prefix a token."""
-    counts = Counter(re.findall(r" [a-z]{2,12}", " ".join(pydoc_data.topics.topics.values())))
+    """Tokens and merges: common English words are built letter by letter, each prefix a token.
+
+    The words of our prompts are among them, as in every tokenizer trained on English.
+    """
+    english = " ".join([*pydoc_data.topics.topics.values(), *PROMPT_WORDS * 100])
+    counts = Counter(re.findall(r" [a-z]{2,12}", english))
     space = byte_letters()[ord(" ")]
     tokens = dict.fromkeys([*CONTROL, *byte_letters()])
     merges: dict[str, None] = {}
