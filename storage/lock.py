@@ -91,6 +91,7 @@ class Lock:
         self._data = data
         self._fd = fd
         self._clean_up_after_a_dead_holder()
+        os.ftruncate(fd, 0)  # nobody shall take the last holder for this one
         self.socket = _socket_path(data)
 
     def is_ours(self) -> bool:

@@ -1,7 +1,7 @@
 """What a client and the store say to each other: JSON questions, Arrow answers, never a pickle.
 
-A question is `{"ask": name, "args": {...}}`.  An answer begins with one byte: `A` and an Arrow IPC
-stream follows, `E` and a sentence for the user follows.
+The store greets first.  A question is `{"ask": name, "args": {...}}`.  An answer begins with one
+byte: `A` and an Arrow IPC stream follows, `E` and a sentence for the user follows.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,8 @@ import orjson
 if TYPE_CHECKING:
     import pyarrow as pa
 
+GREETING = b"headway-store 1"
+"""What the store says first, so that a client tells a live one from a dying or a different one."""
 MAX_QUESTION_BYTES = 1 << 20
 _FRAME, _SENTENCE = b"A", b"E"
 

@@ -16,7 +16,14 @@ import pyarrow as pa
 
 from storage.answers import UnknownRunError, one_row
 from storage.database import Database, first_line
-from storage.protocol import MAX_QUESTION_BYTES, StoreError, answer, read_question, refusal
+from storage.protocol import (
+    GREETING,
+    MAX_QUESTION_BYTES,
+    StoreError,
+    answer,
+    read_question,
+    refusal,
+)
 from storage.queries import QUERIES, READS_EVENTS
 
 ANSWER_WITHIN_S = 30.0
@@ -68,6 +75,7 @@ class Server:
     def _serve(self, client: "Connection[Any, Any]") -> None:
         try:
             with client, contextlib.suppress(EOFError, OSError):  # the client has gone
+                client.send_bytes(GREETING)
                 while True:
                     client.send_bytes(self._reply(client.recv_bytes(MAX_QUESTION_BYTES)))
         finally:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from storage.lock import default_socket, is_held, make_folder, read_holder
-from storage.protocol import StoreError
+from storage.protocol import GREETING, StoreError
 
 START_WITHIN_S = 20.0
 LOG = "store.log"
 _LONGEST_LOG_BYTES = 1 << 20
 _PROJECT = Path(__file__).resolve().parent.parent
+_ELSEWHERE_FOR_S = 1.0
+_started: list[subprocess.Popen[bytes]] = []  # polled, so that an ended store is no zombie
 # The store needs no keys of endpoints, which the environment of a command line may hold.
 _INHERITED = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 
@@ -27,25 +29,32 @@ def connect(data: Path, within_s: float = START_WITHIN_S) -> "Connection[Any, An
     Any number of clients may do this at once: one of the processes they start takes the lock, the
     others end, and all clients meet at its socket.
     """
-    deadline = time.monotonic() + within_s
+    began_s = time.monotonic()
     while True:
-        connection = _try(data)
-        if connection is not None:
+        connection = _plug_in(data)
+        if connection is not None and _is_greeted(connection, data, began_s + within_s):
             return connection
-        make_folder(data)
         if not is_held(data):
-            _start(data, deadline)
-        elif (holder := read_holder(data)) and holder.is_elsewhere:
-            raise StoreError(
-                f"The data folder {data} is in use by {holder}; work on that machine, "
-                "or set HEADWAY_DATA to another folder."
-            )
-        if time.monotonic() > deadline:
+            make_folder(data)
+            _start(data, began_s + within_s)
+        waited_s = time.monotonic() - began_s
+        if waited_s > _ELSEWHERE_FOR_S:  # sooner, the file may still tell the holder before
+            _refuse_if_elsewhere(data)
+        if waited_s > within_s:
             raise StoreError(_silent(data, within_s))
         time.sleep(0.02)
 
 
-def _try(data: Path) -> "Connection[Any, Any] | None":
+def _refuse_if_elsewhere(data: Path) -> None:
+    holder = read_holder(data) if is_held(data) else None
+    if holder and holder.is_elsewhere:
+        raise StoreError(
+            f"The data folder {data} is in use by {holder}; work on that machine, "
+            "or set HEADWAY_DATA to another folder."
+        )
+
+
+def _plug_in(data: Path) -> "Connection[Any, Any] | None":
     holder = read_holder(data)
     path = holder.socket if holder and not holder.is_elsewhere else str(default_socket(data))
     try:
@@ -65,8 +74,27 @@ def _try(data: Path) -> "Connection[Any, Any] | None":
         return None
 
 
+def _is_greeted(connection: "Connection[Any, Any]", data: Path, deadline: float) -> bool:
+    """Whether a live store is behind the connection; a process being killed still accepts some."""
+    try:
+        if connection.poll(max(0.0, deadline - time.monotonic())):
+            greeting = connection.recv_bytes()
+            if greeting == GREETING:
+                return True
+            connection.close()
+            raise StoreError(
+                f"The store of {data} is that of another version of Headway "
+                f"({read_holder(data) or greeting!r}); end it and try again."
+            )
+    except (EOFError, ConnectionError):
+        pass
+    connection.close()
+    return False
+
+
 def _start(data: Path, deadline: float) -> None:
     """Start the process and wait for its first word; `held` means that another was faster."""
+    _started[:] = [process for process in _started if process.poll() is None]
     read_fd, write_fd = os.pipe()
     try:
         with _log_file(data).open("ab") as log:
@@ -85,6 +113,7 @@ def _start(data: Path, deadline: float) -> None:
         raise StoreError(f"The store process cannot be started for {data}: {error}.") from None
     finally:
         os.close(write_fd)
+    _started.append(process)
     try:
         word = _first_word(read_fd, deadline)
     finally:
