@@ -47,10 +47,9 @@ def itl_density(frame: pd.DataFrame, metric: str = "gap", stall_ms: float = 250)
         return say(figure, NOTHING[metric])
     least = int(bucket(LEAST_MS * 1e3))
     first, last = (max(int(b), least) for b in (mine["b"].min(), mine["b"].max()))
-    width = max(
-        FINEST if len(levels) <= MOST_FILLED else 2 * FINEST,
-        int(np.ceil((last - first + 1) * len(levels) / (MOST_MARKS - 9))),
-    )
+    finest = FINEST if len(levels) <= MOST_FILLED else 2 * FINEST
+    most_steps = max(MOST_MARKS // len(levels) - 4, 4)
+    width = max(finest, -(-(last - first + 1) // most_steps))
     starts = np.arange(first - width, last + 2 * width, width, dtype="float64")
     edges_ms = buckets_ms(starts) / 1.02**0.5  # a bucket's value is its middle
     shares = [_shares(part, starts) for _, part in levels]

@@ -11,6 +11,7 @@ from charts.theme import MOST_MARKS, alpha, base, float32, level_colours, log_ti
 
 TICKS = (0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999)
 REMAIN = 10  # samples that must lie above the last point of a line
+MOST_BANDS = 12  # levels; more bands on each other tell nothing
 LOG_RATIO = 8  # medians of the levels further apart than this need a log axis
 
 
@@ -24,13 +25,18 @@ def ttft_percentile(frame: pd.DataFrame, slo_ms: float | None = None) -> go.Figu
     levels = [(str(level), np.sort(part.to_numpy("float64"))) for level, part in _parts(frame)]
     if not levels:
         return say(figure, "No request was answered, so there is no TTFT to show.")
-    points = int(np.clip(MOST_MARKS // (3 * len(levels)), 8, 72))
+    has_bands = len(levels) <= MOST_BANDS
+    marks = (MOST_MARKS - 100) // len(levels) // (3 if has_bands else 1)
+    points = int(np.clip(marks - len(TICKS), 8, 72))
     grid = _grid(max(len(values) for _, values in levels), points)
     for (level, values), colour in zip(levels, level_colours(len(levels)), strict=True):
         if len(values) < 2 * REMAIN:
             _median(figure, level, values, colour)
-        else:
-            _line(figure, level, (values, grid), colour)
+            continue
+        p = grid[grid <= 1 - REMAIN / len(values) + 1e-9]
+        if has_bands:
+            _band(figure, level, (values, p), colour)
+        _line(figure, level, (values, p), colour)
     _axes(figure, [values for _, values in levels], slo_ms)
     return figure
 
@@ -49,13 +55,11 @@ def _grid(most: int, points: int) -> Floats:
     return np.unique(np.r_[even, [tick for tick in TICKS if -np.log10(1 - tick) <= last]])
 
 
-def _line(figure: go.Figure, level: str, on: tuple[Floats, Floats], colour: str) -> None:
-    values, grid = on
-    n = len(values)
-    p = grid[grid <= 1 - REMAIN / n + 1e-9]
-    x, y = -np.log10(1 - p), np.quantile(values, p)
-    low, high = ranks(n, p)
-    both = (low >= 1) & (high <= n)
+def _band(figure: go.Figure, level: str, on: tuple[Floats, Floats], colour: str) -> None:
+    values, p = on
+    x = -np.log10(1 - p)
+    low, high = ranks(len(values), p)
+    both = (low >= 1) & (high <= len(values))
     bottom, top = values[low[both].astype(int) - 1], values[high[both].astype(int) - 1]
     figure.add_scatter(
         x=float32(np.r_[x[both], x[both][::-1]]),
@@ -68,11 +72,15 @@ def _line(figure: go.Figure, level: str, on: tuple[Floats, Floats], colour: str)
         showlegend=False,
         legendgroup=level,
     )
+
+
+def _line(figure: go.Figure, level: str, on: tuple[Floats, Floats], colour: str) -> None:
+    values, p = on
     figure.add_scatter(
-        x=float32(x),
-        y=float32(y),
+        x=float32(-np.log10(1 - p)),
+        y=float32(np.quantile(values, p)),
         mode="lines",
-        name=f"{level} · n={n:,}",
+        name=f"{level} · n={len(values):,}",
         legendgroup=level,
         line={"color": colour, "width": 2.4},
         customdata=float32(100 * p),

@@ -1,0 +1,54 @@
+"""Small frames for the figures: the same every time."""
+
+import numpy as np
+import pandas as pd
+
+from storage.buckets import bucket
+
+LEVELS = ("c=1", "c=4", "c=16")
+
+
+def samples(n: int = 200, levels: tuple[str, ...] = LEVELS) -> pd.DataFrame:
+    """TTFT of each level: lognormal quantiles, so no random generator is needed."""
+    even = (np.arange(n) + 0.5) / n
+    ms = 40 * np.exp(0.4 * np.log(even / (1 - even)))
+    return pd.DataFrame(
+        {
+            "level": np.repeat(levels, n),
+            "ms": np.concatenate([ms * (i + 1) for i in range(len(levels))]).astype("float32"),
+        }
+    )
+
+
+def gaps(levels: tuple[str, ...] = LEVELS) -> pd.DataFrame:
+    """A bulk at 20 ms and a few stalls of 300 ms at each level, as gaps and per token."""
+    b = bucket([18_000, 20_000, 22_000, 300_000])
+    rows = [
+        {"level": level, "metric": metric, "b": int(one), "n": n}
+        for level in levels
+        for metric in ("gap", "itl")
+        for one, n in zip(b, (300, 600, 90, 10), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=pd.Index(["level", "metric", "b", "n"]))
+
+
+def curve(in_flight: tuple[float, ...] = (1.0, 3.9, 15.8)) -> pd.DataFrame:
+    """Levels whose throughput flattens and whose TTFT rises."""
+    x = np.array(in_flight)
+    tps = 1000 * x / (x + 8)
+    return pd.DataFrame(
+        {
+            "level": [f"c={round(v)}" for v in in_flight],
+            "in_flight": x,
+            "tps": tps,
+            "tps_low": tps * 0.95,
+            "tps_high": tps * 1.05,
+            "ttft_p50_ms": 40 + 10 * x,
+            "ttft_p95_ms": 60 + 60 * x,
+            "ttft_p95_low_ms": 55 + 55 * x,
+            "ttft_p95_high_ms": [None] * len(x),
+            "n": [100] * len(x),
+            "failed": [0] * len(x),
+            "is_short": [False] * len(x),
+        }
+    )
