@@ -69,14 +69,16 @@ class ExchangeDecoder:
         log, clock, answer = self._log, self.seen.clock, self.seen.answer
         for mono_ns, delay_ns, poll_ns, data in reads:
             clock.read(mono_ns, delay_ns, poll_ns, len(data))
-            plain = self._plain
-            if plain is None or not self._is_between or not plain.matches(data):
-                self._parse(data)
-                continue
-            self._learned_in_vain = 0
             self._read_from = log.n
-            log.append(clock.t_us, plain.kind_number, 0, clock.lag_us)
-            answer.same_again(plain.choice)
+            plain = self._plain
+            if plain is None or not self._is_between:
+                self._parse(data)
+            elif plain.matches(data):
+                self._learned_in_vain = 0
+                log.append(clock.t_us, plain.kind_number, 0, clock.lag_us)
+                answer.same_again(plain.choice)
+            else:
+                self._parse_several(data, plain)
 
     def close(self, close_meta: dict[str, Any]) -> RequestRow:
         """The request is over: its row.  Take the last tokens after this."""
@@ -95,10 +97,21 @@ class ExchangeDecoder:
         """Token events since the last take, a TOKEN_EVENT array."""
         return self._log.take()
 
+    def _parse_several(self, data: bytes, plain: PlainEvent) -> None:
+        """A read of several usual chunks, as a late client gets them, or of something else."""
+        n, rest = plain.skip(data)
+        for _ in range(n):
+            self._log.append(self.seen.clock.t_us, plain.kind_number, 0, self.seen.clock.lag_us)
+            self.seen.answer.same_again(plain.choice)
+        if rest:
+            self._parse(rest)
+        else:
+            self._mark_shared()
+
     def _parse(self, data: bytes) -> None:
-        """A read that is not the usual one: HTTP, framing, API."""
+        """Bytes that are not the usual ones: HTTP, framing, API."""
         seen, log = self.seen, self._log
-        self._read_from = log.n
+        n_before = log.n
         pieces = seen.http.feed(data)
         for piece in pieces:
             self._body(piece)
@@ -106,7 +119,7 @@ class ExchangeDecoder:
             seen.headers_us = seen.clock.t_us
         self._mark_shared()
         self._is_between = self._framing.idle and is_one_chunk(data, pieces)
-        if self._is_between and self._delta is not None and log.n - self._read_from == 1:
+        if self._is_between and self._delta is not None and log.n - n_before == 1:
             self._learn(data, pieces[0], self._delta)
 
     def _learn(self, data: bytes, piece: bytes, delta: Delta) -> None:

@@ -71,6 +71,16 @@ class PlainEvent:
             and _is_text(data, begin + self._n_before, n_bytes - self._n_after) is not None
         )
 
+    def skip(self, data: bytes) -> tuple[int, bytes]:
+        """(how many whole chunks of this event a read begins with, what follows them)."""
+        n = 0
+        while True:
+            end = data.find(self._after) + self._n_after
+            if end < self._n_after or not self.matches(data[:end]):
+                return n, data
+            n += 1
+            data = data[end:]
+
     def frames(self, data: bytes) -> bool:
         """Whether a read has this event's bytes at both ends, whatever is between."""
         return data.startswith(self._before, data.find(b"\n") + 1) and data.endswith(self._after)

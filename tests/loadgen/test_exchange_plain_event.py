@@ -159,6 +159,22 @@ def test_an_ordinary_stream_is_parsed_only_at_its_ends(monkeypatch: pytest.Monke
     assert len(parsed) == 7, "head, role, first token, finish, usage, done, end"
 
 
+def test_a_read_of_several_usual_chunks_is_several_tokens_of_one_arrival():
+    event = chunk(content("A"))
+    decoder = both_ways([HEAD, event, event * 3 + chunk(FINISH), event * 2, event + event[:40]])
+    assert decoder.seen.answer.n_chunks == 7
+
+
+def test_skipping_counts_the_usual_chunks_at_the_front():
+    plain = learned(content("one"))
+    assert plain is not None
+    event, other = chunk(content("A")), chunk(FINISH)
+    assert plain.skip(event + event) == (2, b"")
+    assert plain.skip(event + other + event) == (1, other + event)
+    assert plain.skip(event + event[:-1]) == (1, event[:-1])
+    assert plain.skip(other) == (0, other)
+
+
 def test_a_stream_whose_events_all_differ_is_decoded_all_the_same():
     body = [sse({"id": str(i), "choices": [{"delta": {"content": "A"}}]}) for i in range(20)]
     assert both_ways([HEAD, *map(chunk, body)]).seen.answer.n_chunks == 20
@@ -204,8 +220,8 @@ def test_any_stream_in_any_reads_means_the_same_recognised_or_parsed(
     reads: list[bytes] = [HEAD]
     for kind, text in events:
         whole = chunk(event_for(kind, text))
-        cut = rng.choice([0, 0, 0, 0, rng.randrange(len(whole))])
-        if rng.random() < 0.1:
+        cut = rng.choice([0, 0, 0, 0, rng.randrange(len(whole)), len(whole)])
+        if rng.random() < 0.3:
             reads[-1] += whole[:cut]
         elif cut:
             reads.append(whole[:cut])
