@@ -12,10 +12,10 @@ from ui.card import verdict
 from ui.empty import no_run_under_way
 from ui.guard import guard
 from ui.live_feed import LiveFeed, read_stages
-from ui.live_panels import errors_card, health_card, live_charts, live_tiles_row
+from ui.live_panels import begin_of, errors_card, health_card, live_charts, live_tiles_row
 from ui.live_view import live_series, live_tiles
 from ui.plain import counted, label
-from ui.run_pages import badges, folder_named
+from ui.run_pages import badges, folder_named, plan_of
 from ui.run_text import STATES, progress
 
 
@@ -35,12 +35,14 @@ def watched_run(data: Path) -> str | None:
     return under_way[0] if under_way else None
 
 
-def head(folder: RunFolder, plan: dict[str, Any], ended: bool) -> None:
+def head(folder: RunFolder, ended: bool) -> None:
     """Name, set-up, and the button that ends the run."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall", width="stretch"):
-            st.title(label(plan["name"], 100), anchor=False)
-            badges(plan)
+            plan = plan_of(folder.read("plan.json"))
+            st.title(label(plan["name"] if plan else folder.run_uid, 100), anchor=False)
+            if plan:
+                badges(plan)
         if not ended and st.button("Stop run", icon=":material/stop_circle:", key="stop_run"):
             with st.spinner("Stopping; what was measured is kept …"):
                 stop(data_folder(), folder.run_uid)
@@ -51,11 +53,10 @@ def banner(folder: RunFolder, status: dict[str, Any]) -> None:
     """State, level and time left; for a run that has ended, the way to its numbers."""
     tone, word = STATES[status["state"]]
     if terminal(status["state"]):
-        verdict(tone, word, status["message"])
-        st.page_link(
+        verdict(tone, word, status["message"]).page_link(
             page_files.RUN,
-            label="See the results",
-            icon=":material/analytics:",
+            label="**See the results**",
+            icon=":material/arrow_forward:",
             query_params={"run": folder.run_uid},
         )
     elif status["state"] == "queued":
@@ -81,10 +82,11 @@ def watch(folder: RunFolder, was_ended: bool) -> None:
             if not was_ended:
                 st.skeleton(height=220)
             return
-        series = live_series(live)
-        now = live_tiles(live, series)
-        live_tiles_row(now, status["done"])
-        live_charts(series, read_stages(folder.path), status.get("planned_s"))
+        stages = read_stages(folder.path)
+        series = live_series(live, begin_of(stages))
+        now = live_tiles(live, series, begin_of(stages))
+        live_tiles_row(now, status)
+        live_charts(series, stages, status.get("planned_s"))
         errors_card(live)
         health_card(live, now, (folder.read("run.json") or {}).get("stamps", ""))
 
@@ -98,5 +100,5 @@ folder = folder_named(data, uid)
 if folder is None:
     st.stop()
 ended = terminal(state(data, uid)["state"])
-head(folder, folder.read("plan.json") or {}, ended)
+head(folder, ended)
 st.fragment(watch, run_every=None if ended else 1)(folder, ended)

@@ -1,6 +1,5 @@
 """Run: the verdict, its numbers with their doubt, and the charts behind it."""
 
-import json
 from typing import Any
 
 import streamlit as st
@@ -14,7 +13,7 @@ from ui.data import ask
 from ui.plain import label
 from ui.plan_text import plan_downloads
 from ui.run_data import chart_frame, shown_of
-from ui.run_pages import badges, wait_for_the_end
+from ui.run_pages import badges, plan_of, wait_for_the_end
 from ui.run_tables import (
     failures_table,
     levels_columns,
@@ -22,6 +21,7 @@ from ui.run_tables import (
     machine_table,
     outcomes_table,
 )
+from ui.run_text import stamps_text, when_text
 from ui.run_tiles import level_tiles
 from ui.run_view import (
     TONES,
@@ -30,6 +30,7 @@ from ui.run_view import (
     leading_level,
     ttft_limit_ms,
     unfinished_sentence,
+    verdict_words,
 )
 
 Json = dict[str, Any]
@@ -48,7 +49,7 @@ def asked_run() -> Json:
     return dict(ask("run", run=found["run_uid"].iloc[0]).iloc[0])
 
 
-def head(run: Json, shown: Json | None, plan: Json) -> None:
+def head(run: Json, shown: Json | None, plan: Json | None) -> None:
     """Name, set-up, how times were taken and whether to believe them."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall", width="stretch"):
@@ -57,9 +58,13 @@ def head(run: Json, shown: Json | None, plan: Json) -> None:
                 badges(plan)
             if shown:
                 tone, words = VALIDITY[shown["validity"]["verdict"]]
-                stamps = "kernel" if run["stamps"] == "kernel" else "user-space"
                 with st.container(horizontal=True, gap="xsmall"):
-                    st.badge(f"{stamps} stamps", icon=":material/timer:", color="gray")
+                    st.badge(
+                        when_text(run, st.context.timezone),
+                        icon=":material/schedule:",
+                        color="gray",
+                    )
+                    st.badge(stamps_text(run), icon=":material/timer:", color="gray")
                     st.badge(words, icon=":material/verified:", color=tone)
         if plan:
             st.page_link(
@@ -72,11 +77,9 @@ def head(run: Json, shown: Json | None, plan: Json) -> None:
 
 def judged(run: Json, shown: Json) -> None:
     """The verdict sentence, then why a run is not whole, then whether to believe it."""
-    found = shown["verdict"]
     if unfinished := unfinished_sentence(run):
         verdict(*unfinished, key="state")
-    words = " ".join([found["text"], *found["more"]])
-    verdict(TONES[found["tone"]], "Verdict", f"{words}\n{shown['validity']['reason']}")
+    verdict(TONES[shown["verdict"]["tone"]], *verdict_words(shown))
 
 
 def draw(run: Json, chart: str, **options: Any) -> None:
@@ -142,7 +145,7 @@ def plan_tab(run: Json, shown: Json) -> None:
 
 
 run = asked_run()
-plan: Json = json.loads(run["plan"]) if isinstance(run["plan"], str) else {}
+plan = plan_of(run["plan"])
 if not terminal(run["state"]):
     head(run, None, plan)
     wait_for_the_end(run)

@@ -5,7 +5,7 @@ import streamlit as st
 
 from loadgen.run_folder import terminal
 from ui import page_files
-from ui.data import ask
+from ui.data import ask, has_run_folders
 from ui.empty import no_runs_yet
 from ui.guard import guard
 from ui.runs_table import runs_columns, runs_table
@@ -14,23 +14,25 @@ LIVE = ("queued", "starting", "running", "stopping")
 
 
 def listed() -> None:
-    """The table; selecting a row opens the Run page, or Live for a run under way."""
+    """The table; a click on a row opens the Run page, or Live for a run under way."""
     with guard():
         runs = ask("runs")
+        if runs.empty:
+            st.caption("Reading the runs …")
+            return
         chosen = st.dataframe(
             runs_table(runs, st.context.timezone),
             column_config=runs_columns(),
             hide_index=True,
             on_select="rerun",
-            selection_mode=["single-row", "single-cell"],
+            selection_mode="single-cell",
             key="runs_table",
             height="content",
             row_height=40,
             alt="All runs with state, endpoint, load, requests, failures and TTFT p95",
         )["selection"]
-        rows = [*chosen["rows"], *(row for row, _ in chosen["cells"])]
-        if rows:
-            open_run(runs.iloc[rows[0]])
+        for row, _ in chosen["cells"]:
+            open_run(runs.iloc[row])
 
 
 def open_run(run: pd.Series) -> None:
@@ -43,8 +45,8 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
     st.title("Runs", anchor=False, width="stretch")
     st.page_link(page_files.NEW_RUN, label="New run", icon=":material/add:")
 runs = ask("runs")
-if runs.empty:
+if runs.empty and not has_run_folders():
     no_runs_yet()
     st.stop()
-under_way = any(not terminal(state) for state in runs["state"])
-st.fragment(listed, run_every=2 if under_way else None)()
+settled = len(runs) and all(terminal(state) for state in runs["state"])
+st.fragment(listed, run_every=None if settled else 2)()

@@ -25,12 +25,16 @@ def card(key: str, title: str, sub: str = "", height: Any = "stretch") -> DeltaG
     return box
 
 
-def verdict(tone: Tone, headline: str, text: str = "", key: str = "main") -> None:
-    """The first thing to read: a coloured headline in our words, and a sentence as plain text."""
-    with st.container(border=True, key=f"verdict_{tone}_{key}", gap="xsmall"):
-        st.markdown(f":{tone}[:material/{ICONS[tone]}: **{headline}**]")
-        if text:
-            st.text(text)
+def verdict(tone: Tone, headline: str, text: str = "", key: str = "main") -> DeltaGenerator:
+    """The first thing to read: a coloured headline in our words, and a sentence as plain text.
+
+    Returns the box, for a link below the sentence.
+    """
+    box = st.container(border=True, key=f"verdict_{tone}_{key}", gap="xsmall")
+    box.markdown(f":{tone}[:material/{ICONS[tone]}: **{headline}**]")
+    if text:
+        box.text(text)
+    return box
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,26 @@
-"""The pages' one connection to the store, and what is kept of its answers."""
+"""The pages' one connection to the store."""
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from loadgen.run_folder import data_folder
+from loadgen.run_folder import data_folder, runs_folder
 from storage.client import Store
 
 
 @st.cache_resource(show_spinner="Opening the data folder …")
-def store() -> Store:
+def store(data: Path) -> Store:
     """Shared by all sessions; starts the store's process if it is not running."""
-    return Store.connect(data_folder())
+    return Store.connect(data)
 
 
-def ask(name: str, **args: Any) -> pd.DataFrame:
+def ask(name: str, /, **args: Any) -> pd.DataFrame:
     """The frame of a named query (storage/queries_*.py), asked anew."""
-    return store().ask(name, **args)
+    return store(data_folder()).ask(name, **args)
 
 
-@st.cache_data(max_entries=200, max_size="256MB", show_spinner=False)
-def ask_ended(name: str, state: str, **args: Any) -> pd.DataFrame:
-    """The same for a run that has ended: its answers do not change while its state does not."""
-    del state  # a part of the cache's key only
-    return ask(name, **args)
+def has_run_folders() -> bool:
+    """Whether any run was ever started here, also if the store has not taken it in yet."""
+    return any(runs_folder(data_folder()).glob("*/plan.json"))

@@ -13,16 +13,21 @@ from ui.plain import counted, ms, number
 from ui.time_charts import INDIGO, ORANGE, RED, TEAL, Line, TimeChart, Timeline, time_charts
 
 
-def live_tiles_row(now: LiveTiles, done: int) -> None:
+def live_tiles_row(now: LiveTiles, status: dict[str, Any]) -> None:
     """Six tiles: what is open, what came, how late, what failed."""
     recent = f"last {LATENCY_S} s"
     tiles(
         [
-            Tile("In flight", f"{now.in_flight:,}", "streams open", "Requests sent and not ended."),
+            Tile(
+                "In flight",
+                f"{status['in_flight']:,}",
+                "streams open",
+                "Requests sent and not ended.",
+            ),
             Tile(
                 "Requests/s",
                 number(now.requests_per_s),
-                f"{done:,} complete so far",
+                f"{status['done']:,} complete so far",
                 f"Complete answers per second over the last {RATE_S} s.",
             ),
             Tile(
@@ -81,8 +86,14 @@ def live_charts(series: LiveSeries, stages: list[dict[str, Any]], planned_s: flo
             fill_first=True,
         ),
     ]
-    marks = [(row["begin_us"] / 1e6, row["name"]) for row in stages]
+    begin_us = begin_of(stages)
+    marks = [((row["begin_us"] - begin_us) / 1e6, row["name"]) for row in stages]
     time_charts(charts, Timeline(series.t_s, shown_range(series, planned_s), marks), key="live")
+
+
+def begin_of(stages: list[dict[str, Any]]) -> int:
+    """When the load began, µs on the run's time line."""
+    return stages[0]["begin_us"] if stages else 0
 
 
 def shown_range(series: LiveSeries, planned_s: float | None) -> tuple[float, float]:

@@ -23,7 +23,7 @@ NO_FAILURE = (
 
 @dataclass(frozen=True, slots=True)
 class LiveSeries:
-    """One value per second since the run began; None where there was nothing to measure."""
+    """One value per second since the load began; None where there was nothing to measure."""
 
     t_s: list[int]
     tokens_per_s: list[float]
@@ -49,16 +49,19 @@ class LiveTiles:
     failed: int
 
 
-def live_series(live: LiveLines) -> LiveSeries:
-    """Every second that all workers have reported, at most the last SHOWN_S of them."""
-    grid = _grid(live)
+def live_series(live: LiveLines, begin_us: int) -> LiveSeries:
+    """Every second that all workers have reported, at most the last SHOWN_S of them.
+
+    begin_us: when the load began (the first level), on the run's time line; the series' second 0.
+    """
+    grid = _grid(live, begin_us / 1e6)
     if grid.size < 2:
         return LiveSeries([], [], [], [], [], [], [])
     ends = grid[1:]
     ttft = _histograms(live, "ttft")
     p50, p95 = (_rolling_ms(ttft, ends, q) for q in (0.5, 0.95))
     return LiveSeries(
-        t_s=[int(t) for t in ends],
+        t_s=[round(t - begin_us / 1e6) for t in ends],
         tokens_per_s=_per_second(live, grid, lambda line: line["tokens"]),
         done_per_s=_per_second(live, grid, _complete),
         failed_per_s=_per_second(live, grid, _failed),
@@ -68,9 +71,9 @@ def live_series(live: LiveLines) -> LiveSeries:
     )
 
 
-def live_tiles(live: LiveLines, series: LiveSeries) -> LiveTiles:
+def live_tiles(live: LiveLines, series: LiveSeries, begin_us: int) -> LiveTiles:
     """Rates over the last RATE_S seconds, latencies over the last LATENCY_S."""
-    now_s = _grid(live)[-1]  # as the charts' last point
+    now_s = _grid(live, begin_us / 1e6)[-1]  # as the charts' last point
     ttft = _pooled(_histograms(live, "ttft"), now_s)
     gap = _pooled(_histograms(live, "gap"), now_s)
     return LiveTiles(
@@ -94,11 +97,11 @@ def _failed(line: dict[str, Any]) -> int:
     return sum(n for outcome, n in line["outcomes"].items() if outcome not in NO_FAILURE)
 
 
-def _grid(live: LiveLines) -> Floats:
-    """Whole seconds up to the last one that every worker has reported."""
-    ends = [lines[-1]["t_us"] for lines in live.lines.values() if lines]
-    last = min(ends, default=0) // 1_000_000
-    return np.arange(max(0, last - SHOWN_S), last + 1, dtype=np.float64)
+def _grid(live: LiveLines, begin_s: float) -> Floats:
+    """Seconds of the run's time line, whole ones since begin_s, that every worker has reported."""
+    last_s = min((lines[-1]["t_us"] / 1e6 for lines in live.lines.values()), default=0.0)
+    last = max(0, int(last_s - begin_s))
+    return np.arange(max(0, last - SHOWN_S), last + 1, dtype=np.float64) + begin_s
 
 
 def _per_second(

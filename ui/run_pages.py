@@ -1,11 +1,13 @@
 """What pages about one run share: which run the URL names, its head line, the way to its pages."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from loadgen.plan import PlanError, parse
 from loadgen.run_folder import RunFolder, runs_folder
 from ui import page_files
 from ui.card import verdict
@@ -25,6 +27,14 @@ def folder_named(data: Path, uid: str) -> RunFolder | None:
     say(f"There is no run {uid[:40]!r} in {runs_folder(data)}; the list of runs has them all.")
     st.page_link(page_files.RUNS, label="All runs", icon=":material/stacks:")
     return None
+
+
+def plan_of(raw: Any) -> dict[str, Any] | None:
+    """A stored plan with every field filled in; None if this version of Headway cannot read it."""
+    try:
+        return parse(raw if isinstance(raw, dict) else json.loads(raw)).model_dump(mode="json")
+    except (PlanError, TypeError, ValueError):
+        return None
 
 
 def badges(plan: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from numbers import Real
 from typing import Any
 
 import pandas as pd
@@ -102,6 +103,6 @@ def _object(text: Any) -> Json:
 
 def _text(value: Any) -> str:
     """ "" for what is not known."""
-    if isinstance(value, int | float):
-        return "" if math.isnan(value) else f"{value:,.0f}"
+    if isinstance(value, Real):
+        return "" if math.isnan(value) else f"{float(value):,.0f}"
     return str(value or "")

@@ -3,6 +3,8 @@
 from typing import Any
 from urllib.parse import urlsplit
 
+import pandas as pd
+
 from ui.card import Tone
 from ui.plain import seconds
 
@@ -45,6 +47,23 @@ def load_text(stages: list[dict[str, Any]]) -> str:
 def workload_text(workload: dict[str, Any]) -> str:
     """Lengths as planned."""
     return f"{workload['prompt_tokens']:,} tokens in, {workload['output_tokens']:,} out"
+
+
+def when_text(run: Any, timezone: str | None) -> str:
+    """When it began in the reader's time zone, and how long it took.  run: a row of the store."""
+    began: Any = run["started_at"]
+    if pd.isna(began):
+        return "never began"
+    local = began.tz_convert(timezone or "UTC")
+    zone = "" if timezone else " UTC"
+    took = f" · {seconds(run['duration_s'])}" if pd.notna(run["duration_s"]) else ""
+    return f"{local:%-d %b %Y, %H:%M}{zone}{took}"
+
+
+def stamps_text(run: Any) -> str:
+    """Who took the arrival times."""
+    known = {"kernel": "kernel stamps", "user": "user-space stamps"}
+    return known.get(run["stamps"], "stamps unknown")
 
 
 def progress(status: dict[str, Any]) -> tuple[float, str]:

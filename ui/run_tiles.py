@@ -4,7 +4,7 @@ from typing import Any
 
 from analysis.metrics import METRICS
 from ui.card import Tile
-from ui.plain import DASH, ms, number
+from ui.plain import DASH, label, ms, number
 
 Json = dict[str, Any]
 
@@ -32,7 +32,14 @@ def percentile_tile(title: str, metrics: Json, of: tuple[str, str]) -> Tile:
         note = f"{_interval(bounds)} · {note}"
     elif need := found.get("need_n", {}).get(p):
         note = f"{note}, interval needs {need:,}"
-    return Tile(title, ms(found[p]), note, METRICS[name].formula)
+    return Tile(title, ms(found[p]), note, _help(name, found))
+
+
+def _help(name: str, found: Json) -> str:
+    """The formula, and what must be known of this number; our own words only."""
+    interval = "The range below is its 95 % interval." if found.get("ci95") else ""
+    told = (METRICS[name].formula, interval, found.get("ci95_reason"), found.get("note"))
+    return "\n\n".join(label(text, 400) for text in told if text)
 
 
 def _interval(bounds: list[float | None]) -> str:
@@ -45,8 +52,10 @@ def _interval(bounds: list[float | None]) -> str:
 def _throughput_tile(metrics: Json) -> Tile:
     found = metrics["tps_system"]
     value = f"{number(found['value'])} tok/s" if found["value"] is not None else DASH
-    note = f"{_interval(found['ci95'])} tok/s" if found["ci95"] else found.get("ci95_reason", "")
-    return Tile("System output", value, note, METRICS["tps_system"].formula)
+    note = f"n = {found['n']:,} chunks"
+    if found["ci95"]:
+        note = f"{_interval(found['ci95'])} · {note}"
+    return Tile("System output", value, note, _help("tps_system", found))
 
 
 def _requests_tile(level: Json) -> Tile:

@@ -9,6 +9,11 @@ from ui.run_text import STATES
 
 Json = dict[str, Any]
 TONES: dict[str, Tone] = {"good": "green", "bad": "red", "warn": "orange", "neutral": "gray"}
+SLO_WORDS = {
+    "met": "Holds its objective at every level",
+    "missed": "Does not hold its objective at every level",
+    "not enough data": "Too few requests to judge its objective",
+}
 VALIDITY: dict[str, tuple[Tone, str]] = {
     "exact": ("green", "times exact"),
     "bounded": ("green", "times right within a bound"),
@@ -30,6 +35,21 @@ def leading_level(levels: list[Json]) -> int:
         return 0
     at = knee([levels[i] for i in answered])
     return answered[-1 if at is None else at]
+
+
+def verdict_words(shown: Json) -> tuple[str, str]:
+    """(headline, sentences) of a run.  The sentences may quote the server: plain text."""
+    found, validity, slo = shown["verdict"], shown["validity"], shown["slo"]["result"]
+    sentences = [found["text"], *found["more"]]
+    if validity["reason"] not in sentences:
+        sentences.append(validity["reason"])
+    if validity["verdict"] == "saturated":
+        headline = "Do not believe these numbers"
+    elif not any(level["metrics"]["ttft"]["n"] for level in shown["levels"]):
+        headline = "No request was answered"
+    else:
+        headline = SLO_WORDS.get(slo, "What was measured")
+    return headline, "\n".join(sentences)
 
 
 def unfinished_sentence(run: Json) -> tuple[Tone, str, str] | None:

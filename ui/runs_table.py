@@ -23,8 +23,8 @@ def runs_table(runs: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
             "Load": [load_text(plan.get("stages", [])) for plan in plans],
             "Requests": runs["n_requests"].astype("Int64"),
             "Failed": runs["n_failed"].astype("Int64"),
-            "TTFT p95 by level": [_ms_list(values) for values in runs["ttft_p95_by_stage_us"]],
-            "Worst TTFT p95": [_worst(values) for values in runs["ttft_p95_by_stage_us"]],
+            "TTFT p95, levels": [_ms_list(values) for values in runs["ttft_p95_by_stage_us"]],
+            "Worst p95": [_worst(values) for values in runs["ttft_p95_by_stage_us"]],
             "Started": runs["started_at"].dt.tz_convert(timezone or "UTC"),
         }
     )
@@ -36,18 +36,22 @@ def runs_columns() -> dict[str, Any]:
     colors = [COLORS[tone] for tone, _ in STATES.values()]
     column = st.column_config
     return {
-        "State": column.MultiselectColumn(options=words, color=colors, width="small"),
-        "Run": column.TextColumn(width="medium", pinned=True),
-        "Endpoint": column.TextColumn(width="medium"),
-        "Requests": column.NumberColumn(format="localized", width="small"),
-        "Failed": column.NumberColumn(format="localized", width="small"),
-        "TTFT p95 by level": column.LineChartColumn(
+        "State": column.MultiselectColumn(options=words, color=colors, width=100),
+        "Run": column.TextColumn(width=220),
+        "Endpoint": column.TextColumn(width=160),
+        "Model": column.TextColumn(width=105),
+        "Load": column.TextColumn(width=160),
+        "Requests": column.NumberColumn(format="localized", width=82),
+        "Failed": column.NumberColumn(format="localized", width=66),
+        "TTFT p95, levels": column.LineChartColumn(
             help="95 of 100 first tokens came within this time; one point per load level, ms.",
             y_min=0,
-            width="small",
+            width=120,
         ),
-        "Worst TTFT p95": column.NumberColumn(format="%.0f ms", width="small"),
-        "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+        "Worst p95": column.NumberColumn(
+            help="TTFT p95 of the load level where it is highest.", format="%.0f ms", width=90
+        ),
+        "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm", width=150),
     }
 
 

@@ -81,6 +81,18 @@ def run_folder(data: Path, state: str, **changed: Any) -> Path:
         "updated_at": 0.0,
     } | changed
     (folder / "status.json").write_text(json.dumps(status))
-    run = {"run_uid": UID, "name": plan.name, "stamps": "kernel", "n_workers": 1}
-    (folder / "run.json").write_text(json.dumps(run))
+    begun = {
+        "run_uid": UID,
+        "name": plan.name,
+        "t0_mono_ns": 1,
+        "epoch_ns": 1_790_000_000_000_000_000,
+        "host": "h",
+        "versions": {},
+        "n_workers": 1,
+        "target_url": "http://127.0.0.1:9",
+        "stamps": "kernel",
+        "cpu_count": 2,
+        "preflight": {},
+    }
+    (folder / "run.json").write_text(json.dumps(begun))
     return folder

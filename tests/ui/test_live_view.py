@@ -6,10 +6,10 @@ from ui.live_feed import LiveFeed
 from ui.live_view import SHOWN_S, live_series, live_tiles
 
 
-def view(tmp_path):
+def view(tmp_path, begin_us=0):
     live = LiveFeed(tmp_path).read()
-    series = live_series(live)
-    return series, live_tiles(live, series)
+    series = live_series(live, begin_us)
+    return series, live_tiles(live, series, begin_us)
 
 
 def test_nothing_measured_is_no_zero(tmp_path):
@@ -86,3 +86,10 @@ def test_in_flight_holds_until_the_next_pulse(tmp_path):
     series, tiles = view(tmp_path)
     assert series.in_flight == [4, 4, 9]
     assert tiles.in_flight == 9
+
+
+def test_seconds_count_from_the_first_level_and_not_from_the_preparations(tmp_path):
+    append(tmp_path, live_line(11, tokens=0), live_line(12.5), live_line(13.5), live_line(14.6))
+    series, _ = view(tmp_path, begin_us=11_500_000)
+    assert series.t_s == [1, 2, 3]
+    assert series.tokens_per_s[:2] == pytest.approx([80, 100], abs=15)
