@@ -11,7 +11,7 @@ from analysis.frames import Floats
 NEED_REQUESTS = 20
 DRIFT_SHARE = 0.10
 TREND_P = 0.01
-MOST_PAIRS = 2_000  # Theil-Sen looks at each pair: a sample of requests is enough
+MOST_POINTS = 1_000  # Theil-Sen looks at each pair: every k-th request is enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def drift(instant_us: Floats, ttft_ms: Floats) -> Drift | None:
     if len(instant) < NEED_REQUESTS or length == 0 or np.ptp(ttft) == 0:
         return None
     trend: Any = kendalltau(instant, ttft)
-    every = np.argsort(instant)[:: max(1, len(instant) // MOST_PAIRS)]
+    every = np.argsort(instant)[:: -(-len(instant) // MOST_POINTS)]
     fit: Any = theilslopes(ttft[every], instant[every])
     share = float(fit.slope) * length / float(np.median(ttft))
     p_value = float(trend.pvalue)

@@ -103,6 +103,7 @@ def _axes(figure: go.Figure, on: tuple[Floats, float, float], title: str, stall_
     at, text = log_ticks(low, high)
     span = [np.log10(low), np.log10(high)]
     figure.update_xaxes(type="log", title=title, tickvals=at, ticktext=text, range=span)
+    figure.update_xaxes(unifiedhovertitle={"text": "from %{x:.3~r} ms on"})
     at, text = log_ticks(floor, most * 1.6)
     span = [np.log10(floor), np.log10(most * 1.6)]
     figure.update_yaxes(type="log", tickvals=at, ticktext=text, range=span)

@@ -50,7 +50,7 @@ def base(figure: go.Figure, height: int = 330) -> go.Figure:
     )
     axis: dict[str, Any] = {"gridcolor": GRID, "zeroline": False, "ticks": "", "automargin": True}
     figure.update_xaxes(spikethickness=1, spikedash="dot", spikecolor=QUIET, **axis)
-    figure.update_yaxes(title_standoff=12, **axis)
+    figure.update_yaxes(title_standoff=16, **axis)
     return figure
 
 

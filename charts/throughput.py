@@ -130,6 +130,7 @@ def _bars(shown: pd.DataFrame, of: tuple[str, str, str], colour: str) -> dict[st
 
 def _axes(figure: go.Figure, x: Floats, shown: pd.DataFrame) -> None:
     title = "streams in flight, measured mean"
+    figure.update_xaxes(unifiedhovertitle={"text": "%{x:.3~r} streams in flight"})
     if x.min() > 0 and x.max() / x.min() > LOG_RATIO:
         span = [np.log10(x.min() / 1.25), np.log10(x.max() * 1.25)]
         powers = 2.0 ** np.arange(np.floor(np.log2(x.min())), np.ceil(np.log2(x.max())) + 1)
