@@ -1,8 +1,8 @@
 """Which part of a stage the numbers come from: its steady window, found and explained in words.
 
-The rules: docs/judging.md.  The window is [begin, end): after the ramp, before the drain.  A request
-belongs to it by the instant it was due, else sent, whatever its end: cutting by completion would
-favour short answers.
+The rules: docs/judging.md.  The window is [begin, end), after the ramp and before the drain.  A
+request belongs to it by the instant it was due, else sent, whatever its end: cutting by completion
+would favour short answers.
 """
 
 from dataclasses import dataclass
