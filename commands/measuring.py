@@ -1,6 +1,7 @@
 """Start a run, tell how it goes, wait until it is stored, print it, leave with its exit code."""
 
 import json
+import shutil
 import signal
 import sys
 import time
@@ -106,7 +107,7 @@ class _Ticker:
         if not ended and time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + LINE_EVERY_S
-        shown = "" if ended else line
+        shown = "" if ended else line[: shutil.get_terminal_size().columns - 1]
         click.echo("\r" + shown.ljust(self._width), nl=False, err=True)
         if ended:
             click.echo("\r", nl=False, err=True)

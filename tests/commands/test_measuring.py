@@ -4,6 +4,7 @@ import json
 import signal
 import time
 
+import psutil
 import pytest
 
 from tests.run_headway import headway_in
@@ -29,6 +30,10 @@ metric = "ttft"
 percentile = 50
 max_ms = 60000
 """
+
+
+A_MINUTE = ["quick", "sim://small-gpu", "--model", "m", "--concurrency", "4", "--seconds", "60"]
+A_MINUTE += ["--output-tokens", "16"]
 
 
 @pytest.fixture(scope="module")
@@ -72,20 +77,15 @@ def test_a_missed_objective_leaves_with_1(headway):
 
 
 def test_a_name_that_means_several_runs_is_not_guessed(headway, said):
-    headway("run", "plan.toml", "--set", "stages[1].requests=8")
+    headway("run", "plan.toml", "--set", "stages=[{concurrency=1, requests=1}]")
     several = headway("show", "small")
     assert several.returncode == 2
     assert "means 2 runs" in several.stderr
 
 
 def test_ctrl_c_keeps_what_was_measured(headway):
-    process = headway.start(
-        "quick", "sim://small-gpu", "--model", "m", "--concurrency", "4", "--seconds", "60"
-    )
-    began = time.monotonic()
-    runs = headway.data / "runs"
-    while time.monotonic() - began < 60 and not _one_has_done(runs, 5):
-        time.sleep(0.1)
+    process = headway.start(*A_MINUTE)
+    running_folder(headway)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 3, err
@@ -97,9 +97,28 @@ def test_ctrl_c_keeps_what_was_measured(headway):
     assert document["outcomes"]["complete"] >= 5
 
 
-def _one_has_done(runs, n):
-    for path in runs.glob("*/status.json"):
-        status = json.loads(path.read_text())
-        if status["state"] == "running" and status["done"] >= n:
-            return True
-    return False
+def test_a_killed_load_worker_ends_the_run_with_a_sentence_and_its_data(headway):
+    process = headway.start(*A_MINUTE)
+    leader = json.loads((running_folder(headway) / "proc.json").read_text())["pid"]
+    for child in psutil.Process(leader).children(recursive=True):
+        if child.cmdline()[2:4] == ["loadgen.locustfile", "worker"]:
+            child.kill()
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert "Traceback" not in out + err
+    assert "Run interrupted: Load worker 0 was killed by signal 9" in err
+    document = headway.shown()
+    assert document["run"]["state"] == "interrupted"
+    assert document["outcomes"]["complete"] >= 5
+
+
+def running_folder(headway):
+    """The folder of the run that goes on, once five of its requests are done."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for path in (headway.data / "runs").glob("*/status.json"):
+            status = json.loads(path.read_text())
+            if status["state"] == "running" and status["done"] >= 5:
+                return path.parent
+        time.sleep(0.1)
+    raise AssertionError("no run went on")
