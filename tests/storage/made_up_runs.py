@@ -44,6 +44,7 @@ class Tables:
     """A database of its own, fed from `data` by turns; its answers as lists of dicts."""
 
     def __init__(self, data: Path) -> None:
+        self.data = data
         self.database = Database(data)
         self.intake = Intake(self.database, data)
 

@@ -27,8 +27,8 @@ def test_sql_and_numpy_put_a_duration_into_the_same_bucket():
     assert [v for _, v in found] == pytest.approx([bucket_us(b) for b, _ in found])
 
 
-def test_gaps_are_counted_for_complete_requests_of_the_measured_phases(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_gaps_are_counted_for_complete_requests_of_the_measured_phases(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(
         0,
         [
@@ -39,20 +39,23 @@ def test_gaps_are_counted_for_complete_requests_of_the_measured_phases(tables, t
             Stream(4, gaps_us=(500,) * 4, phase="preflight"),
         ],
     )
-    tables.turn()
-    assert sum(hist(tables, run, "gap").values()) == 20  # live: whatever came
+    shared_tables.turn()
+    assert sum(hist(shared_tables, run, "gap").values()) == 20  # live: whatever came
     run.end()
-    tables.turn()
+    shared_tables.turn()
     b = int(bucket(10_000))
-    assert hist(tables, run, "gap") == {(0, b): 4, (1, b): 4}
+    assert hist(shared_tables, run, "gap") == {(0, b): 4, (1, b): 4}
 
 
-def test_itl_weighs_each_gap_by_its_tokens_where_all_are_told(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_itl_weighs_each_gap_by_its_tokens_where_all_are_told(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(0, [Stream(0, gaps_us=(30_000, 40_000), told=(1, 3, 2))])
     run.end()
-    tables.turn()
-    assert hist(tables, run, "itl") == {(0, int(bucket(10_000))): 3, (0, int(bucket(20_000))): 2}
+    shared_tables.turn()
+    assert hist(shared_tables, run, "itl") == {
+        (0, int(bucket(10_000))): 3,
+        (0, int(bucket(20_000))): 2,
+    }
 
 
 @pytest.mark.parametrize(
@@ -64,30 +67,30 @@ def test_itl_weighs_each_gap_by_its_tokens_where_all_are_told(tables, tmp_path):
         ("told tokens do not add up", Stream(0, told=(1,) * 10, output_tokens=12)),
     ],
 )
-def test_there_is_no_itl_where_token_counts_are_not_known(tables, tmp_path, why, stream):
-    run = RunFolder(tmp_path)
+def test_there_is_no_itl_where_token_counts_are_not_known(shared_tables, why, stream):
+    run = RunFolder(shared_tables.data)
     run.columns(0, [stream])
     run.end()
-    tables.turn()
-    assert hist(tables, run, "itl") == {}, why
-    assert sum(hist(tables, run, "gap").values()) == 9
+    shared_tables.turn()
+    assert hist(shared_tables, run, "itl") == {}, why
+    assert sum(hist(shared_tables, run, "gap").values()) == 9
 
 
-def test_usage_equal_to_the_chunks_makes_each_chunk_one_token(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_usage_equal_to_the_chunks_makes_each_chunk_one_token(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(0, [Stream(0), Stream(1, output_tokens=20)])
-    tables.turn()
-    assert tables.ask("tokens_per_s", run=run.uid)[0]["unknown"] == 20  # live: nobody told
+    shared_tables.turn()
+    assert shared_tables.ask("tokens_per_s", run=run.uid)[0]["unknown"] == 20  # live: nobody told
     run.end()
-    tables.turn()
-    (second,) = tables.ask("tokens_per_s", run=run.uid)
+    shared_tables.turn()
+    (second,) = shared_tables.ask("tokens_per_s", run=run.uid)
     assert (second["tokens"], second["events"], second["unknown"]) == (10, 20, 10)
-    events = tables.ask("token_events", run=run.uid)
+    events = shared_tables.ask("token_events", run=run.uid)
     assert [e["n_tokens"] for e in events] == [1] * 10 + [None] * 10
 
 
-def test_the_summary_counts_outcomes_and_leaves_warm_up_out(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_the_summary_counts_outcomes_and_leaves_warm_up_out(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(
         0,
         [
@@ -99,11 +102,11 @@ def test_the_summary_counts_outcomes_and_leaves_warm_up_out(tables, tmp_path):
             Stream(9, stage=1, ttft_us=70_000),
         ],
     )
-    tables.turn()
-    live = tables.ask("summaries", run=run.uid)
+    shared_tables.turn()
+    live = shared_tables.ask("summaries", run=run.uid)
     run.end()
-    tables.turn()
-    first, second, whole = tables.ask("summaries", run=run.uid)
+    shared_tables.turn()
+    first, second, whole = shared_tables.ask("summaries", run=run.uid)
     assert (first["stage"], second["stage"], whole["stage"]) == (0, 1, None)
     names = ("n_requests", "n_complete", "n_failed", "n_cancelled", "n_not_sent")
     assert tuple(first[n] for n in names) == (8, 5, 1, 1, 1)
@@ -128,12 +131,12 @@ def test_a_run_without_any_request_is_closed_with_zero_requests(tables, tmp_path
     assert (row["state"], row["n_requests"], row["ttft_p95_us"]) == ("failed", 0, None)
 
 
-def test_counts_of_the_run_are_written_at_its_end(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_counts_of_the_run_are_written_at_its_end(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(0, [Stream(0), Stream(1)])
     run.end()
-    tables.turn()
-    (row,) = tables.ask("run", run=run.uid)
+    shared_tables.turn()
+    (row,) = shared_tables.ask("run", run=run.uid)
     assert (row["n_events"], row["n_requests"], row["is_final"]) == (20, 2, True)
 
 

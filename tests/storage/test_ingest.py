@@ -10,116 +10,121 @@ from storage import ingest, segments
 from storage.column_spool import column_path, column_segments, write_columns
 from storage.segments import Progress, by_request, pieces
 
+OF_RUN = "FROM seg_ledger WHERE run_id = (SELECT run_id FROM runs WHERE run_uid = '{}')"
+LEDGER = f"SELECT part, n_rows, is_last {OF_RUN} ORDER BY part"
+
 
 def streams(n, first=0):
     return [Stream(k, send_us=1_000_000 + 1_000 * k) for k in range(first, first + n)]
 
 
-def test_a_segment_becomes_rows_and_its_file_goes(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_a_segment_becomes_rows_and_its_file_goes(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(0, streams(3))
-    tables.turn()
+    shared_tables.turn()
     assert column_segments(run.spool) == []
-    assert len(tables.ask("requests", run=run.uid)) == 3
-    assert len(tables.ask("token_events", run=run.uid)) == 30
-    assert len(tables.ask("pulses", run=run.uid)) == 1
+    assert len(shared_tables.ask("requests", run=run.uid)) == 3
+    assert len(shared_tables.ask("token_events", run=run.uid)) == 30
+    assert len(shared_tables.ask("pulses", run=run.uid)) == 1
 
 
-def test_unknown_is_null_never_zero_or_minus_one(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_unknown_is_null_never_zero_or_minus_one(shared_tables):
+    run = RunFolder(shared_tables.data)
     stream = Stream(0, gaps_us=(20_000,), output_tokens=None, token_source=None)
     stream.tokens["lag_us"] = -1
     stream.tokens["kind"] = [1, 3]
     run.columns(0, [stream])
-    tables.turn()
-    first, second = tables.ask("token_events", run=run.uid, request_id=0)
+    shared_tables.turn()
+    first, second = shared_tables.ask("token_events", run=run.uid, request_id=0)
     assert (first["gap_us"], second["gap_us"]) == (None, 20_000)
     assert (first["n_tokens"], first["lag_us"]) == (None, None)
     assert (first["kind"], second["kind"]) == ("reasoning", "tool")
-    (request,) = tables.ask("requests", run=run.uid)
+    (request,) = shared_tables.ask("requests", run=run.uid)
     assert (request["due_us"], request["ttft_sched_us"], request["tpot_us"]) == (None,) * 3
     assert request["other_events"] == '{"role":1}'
 
 
-def test_the_same_segment_again_is_not_loaded_twice(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_the_same_segment_again_is_not_loaded_twice(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(0, streams(3))
-    tables.turn()
+    shared_tables.turn()
     run.columns(0, streams(3))  # its decoder was killed before it knew
     run.columns(1, streams(2, first=3))
-    tables.turn()
+    shared_tables.turn()
     assert column_segments(run.spool) == []
-    assert len(tables.ask("token_events", run=run.uid)) == 50
-    assert sum(row["n"] for row in tables.ask("gap_hist", run=run.uid)) == 45
-    assert sum(row["events"] for row in tables.ask("tokens_per_s", run=run.uid)) == 50
+    assert len(shared_tables.ask("token_events", run=run.uid)) == 50
+    assert sum(row["n"] for row in shared_tables.ask("gap_hist", run=run.uid)) == 45
+    assert sum(row["events"] for row in shared_tables.ask("tokens_per_s", run=run.uid)) == 50
 
 
-def test_workers_of_one_run_keep_segments_of_the_same_number_apart(tables, tmp_path):
-    run = RunFolder(tmp_path, n_workers=2)
+def test_workers_of_one_run_keep_segments_of_the_same_number_apart(shared_tables):
+    run = RunFolder(shared_tables.data, n_workers=2)
     run.columns(0, streams(1), worker=0)
     run.columns(0, streams(1, first=1), worker=1)
-    tables.turn()
-    assert len(tables.ask("requests", run=run.uid)) == 2
+    shared_tables.turn()
+    assert len(shared_tables.ask("requests", run=run.uid)) == 2
 
 
 def test_a_large_segment_takes_several_transactions_and_is_whole_afterwards(
-    tables, tmp_path, monkeypatch
+    shared_tables, monkeypatch
 ):
     monkeypatch.setattr(segments, "PIECE_ROWS", 7)
     monkeypatch.setattr(ingest, "PIECE_ROWS", 7)
-    run = RunFolder(tmp_path)
+    run = RunFolder(shared_tables.data)
     run.columns(0, streams(3))
-    tables.turn()
-    ledger = tables.sql("SELECT part, n_rows, is_last FROM seg_ledger ORDER BY part")
+    shared_tables.turn()
+    ledger = shared_tables.sql(LEDGER.format(run.uid))
     assert ledger == [(0, 7, False), (1, 7, False), (2, 7, False), (3, 7, False), (4, 5, True)]
-    assert len(tables.ask("token_events", run=run.uid)) == 30
-    assert len(tables.ask("requests", run=run.uid)) == 3
-    assert len(tables.ask("pulses", run=run.uid)) == 1
+    assert len(shared_tables.ask("token_events", run=run.uid)) == 30
+    assert len(shared_tables.ask("requests", run=run.uid)) == 3
+    assert len(shared_tables.ask("pulses", run=run.uid)) == 1
 
 
 @pytest.mark.parametrize("commits", range(1, 5))
 def test_a_segment_broken_off_between_two_transactions_goes_on_where_it_was(
-    tables, tmp_path, monkeypatch, commits
+    shared_tables, monkeypatch, commits
 ):
-    run = RunFolder(tmp_path)
-    tables.turn()
+    run = RunFolder(shared_tables.data)
+    shared_tables.turn()
     run.columns(0, streams(3))
-    mirror = tables.intake._followed[run.uid].mirror
+    mirror = shared_tables.intake._followed[run.uid].mirror
     monkeypatch.setattr(segments, "PIECE_ROWS", 7)
     monkeypatch.setattr(ingest, "PIECE_ROWS", 7)
-    with tables.database.cursor() as cursor:
+    with shared_tables.database.cursor() as cursor:
         batches = ingest._batches(ingest._pieces(cursor, mirror, column_segments(run.spool)))
         for batch in islice(batches, commits):
             ingest._commit(cursor, mirror, batch)
     monkeypatch.setattr(segments, "PIECE_ROWS", 10)  # another version of Headway cuts elsewhere
-    tables.turn()
-    keys = [(e["request_id"], e["seq"]) for e in tables.ask("token_events", run=run.uid)]
+    shared_tables.turn()
+    keys = [(e["request_id"], e["seq"]) for e in shared_tables.ask("token_events", run=run.uid)]
     assert keys == [(r, s) for r in range(3) for s in range(10)]
-    assert len(tables.ask("requests", run=run.uid)) == 3
+    assert len(shared_tables.ask("requests", run=run.uid)) == 3
 
 
-def test_small_segments_share_a_transaction(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_small_segments_share_a_transaction(shared_tables):
+    run = RunFolder(shared_tables.data)
     for seq in range(5):
         run.columns(seq, streams(1, first=seq))
-    tables.turn()
+    shared_tables.turn()
     # current_timestamp is that of the transaction's begin
-    assert tables.sql("SELECT count(*), count(DISTINCT loaded_at) FROM seg_ledger") == [(5, 1)]
+    assert len(shared_tables.sql(LEDGER.format(run.uid))) == 5
+    begins = f"SELECT DISTINCT loaded_at {OF_RUN}".format(run.uid)
+    assert len(shared_tables.sql(begins)) == 1
 
 
-def test_an_empty_segment_is_written_down_and_removed(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_an_empty_segment_is_written_down_and_removed(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(0, [])
-    tables.turn()
+    shared_tables.turn()
     assert column_segments(run.spool) == []
-    assert tables.sql("SELECT n_rows, is_last FROM seg_ledger") == [(0, True)]
+    assert shared_tables.sql(LEDGER.format(run.uid)) == [(0, 0, True)]
 
 
 @pytest.mark.parametrize("damage", ["half a file", "wrong columns", "a wrong value"])
 def test_a_damaged_segment_is_set_aside_and_counted_and_the_others_are_loaded(
-    tables, tmp_path, damage
+    shared_tables, damage
 ):
-    run = RunFolder(tmp_path)
+    run = RunFolder(shared_tables.data)
     for seq in range(3):
         run.columns(seq, streams(1, first=seq))
     path = column_path(run.spool, 0, 1)
@@ -130,12 +135,12 @@ def test_a_damaged_segment_is_set_aside_and_counted_and_the_others_are_loaded(
     else:
         stream = Stream(1, worker="zero")
         write_columns(path, stream.tokens, [stream.request], [])
-    tables.turn()
-    tables.turn()
-    assert [r["request_id"] for r in tables.ask("requests", run=run.uid)] == [0, 2]
+    shared_tables.turn()
+    shared_tables.turn()
+    assert [r["request_id"] for r in shared_tables.ask("requests", run=run.uid)] == [0, 2]
     assert column_segments(run.spool) == []
     assert (run.spool / f"damaged-{path.name}").exists()
-    assert tables.ask("run", run=run.uid)[0]["n_damaged_segments"] == 1
+    assert shared_tables.ask("run", run=run.uid)[0]["n_damaged_segments"] == 1
 
 
 def test_rows_of_a_segment_are_sorted_by_request_then_seq():

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from made_up_runs import RunFolder, Stream
+from made_up_runs import RunFolder, Stream, Tables
 
 from storage.answers import UnknownRunError
 
 SECOND = 1_000_000
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def streams():
     """60 streams of two stages, some told token by token, some not, some failed."""
     rng = np.random.default_rng(7)
@@ -38,13 +38,18 @@ def streams():
     return made
 
 
-@pytest.fixture
-def run(tables, tmp_path, streams):
-    run = RunFolder(tmp_path)
+@pytest.fixture(scope="module")
+def account(tmp_path_factory, streams):
+    """The tables of one run that holds those streams."""
+    data = tmp_path_factory.mktemp("account")
+    run = RunFolder(data)
     for seq in range(6):
         run.columns(seq, streams[seq * 10 : seq * 10 + 10])
+    run.end()
+    tables = Tables(data)
     tables.turn()
-    return run
+    yield lambda name, **args: tables.ask(name, run=run.uid, **args)
+    tables.database.close()
 
 
 def counts(stream):
@@ -68,9 +73,9 @@ def in_window(streams, stage, w0, w1):
 QS = [0.0, 0.01, 0.5, 0.9, 0.99, 1.0]
 
 
-def test_gap_quantiles_are_numpy_s_of_the_requests_asked_in_the_window(tables, run, streams):
+def test_gap_quantiles_are_numpy_s_of_the_requests_asked_in_the_window(account, streams):
     w0, w1 = 2 * SECOND, 8 * SECOND
-    answer = tables.ask("gap_quantiles", run=run.uid, stage=0, w0_us=w0, w1_us=w1, qs=QS)
+    answer = account("gap_quantiles", stage=0, w0_us=w0, w1_us=w1, qs=QS)
     gaps = np.concatenate([s.tokens["gap_us"][1:] for s in in_window(streams, 0, w0, w1)])
     rows = [row for row in answer if row["metric"] == "gap"]
     assert [row["q"] for row in rows] == QS
@@ -79,9 +84,9 @@ def test_gap_quantiles_are_numpy_s_of_the_requests_asked_in_the_window(tables, r
     assert rows[0]["mean_us"] == pytest.approx(gaps.mean())
 
 
-def test_itl_quantiles_are_those_of_each_gap_repeated_for_its_tokens(tables, run, streams):
+def test_itl_quantiles_are_those_of_each_gap_repeated_for_its_tokens(account, streams):
     w0, w1 = 2 * SECOND, 8 * SECOND
-    answer = tables.ask("gap_quantiles", run=run.uid, stage=0, w0_us=w0, w1_us=w1, qs=QS)
+    answer = account("gap_quantiles", stage=0, w0_us=w0, w1_us=w1, qs=QS)
     per_token, undefined = [], 0
     for stream in in_window(streams, 0, w0, w1):
         gaps, tokens = stream.tokens["gap_us"][1:], counts(stream)
@@ -97,25 +102,25 @@ def test_itl_quantiles_are_those_of_each_gap_repeated_for_its_tokens(tables, run
     assert rows[0]["mean_us"] == pytest.approx(values.mean())
 
 
-def test_an_empty_window_has_no_quantiles_and_no_tokens(tables, run):
-    at = {"run": run.uid, "stage": 0, "w0_us": 10**12, "w1_us": 10**12 + 1}
-    rows = tables.ask("gap_quantiles", qs=[0.5], **at)
+def test_an_empty_window_has_no_quantiles_and_no_tokens(account):
+    at = {"stage": 0, "w0_us": 10**12, "w1_us": 10**12 + 1}
+    rows = account("gap_quantiles", qs=[0.5], **at)
     assert {(r["metric"], r["value_us"], r["n"]) for r in rows} == {
         ("gap", None, 0),
         ("itl", None, 0),
     }
-    assert tables.ask("window_tokens", **at) == [{"tokens": 0, "events": 0, "unknown": 0}]
-    (bounds,) = tables.ask("stamp_bounds", **at)
+    assert account("window_tokens", **at) == [{"tokens": 0, "events": 0, "unknown": 0}]
+    (bounds,) = account("stamp_bounds", **at)
     assert (bounds["n_events"], bounds["bound_p99_us"]) == (0, None)
 
 
 @pytest.mark.parametrize("qs", [[], [1.5], [-0.1]])
-def test_probabilities_outside_0_to_1_are_refused(tables, run, qs):
+def test_probabilities_outside_0_to_1_are_refused(account, qs):
     with pytest.raises(ValueError, match="expected probabilities"):
-        tables.ask("gap_quantiles", run=run.uid, stage=0, w0_us=0, w1_us=1, qs=qs)
+        account("gap_quantiles", stage=0, w0_us=0, w1_us=1, qs=qs)
 
 
-def test_window_tokens_count_arrivals_of_every_outcome(tables, run, streams):
+def test_window_tokens_count_arrivals_of_every_outcome(account, streams):
     w0, w1 = 3 * SECOND, 7 * SECOND
     tokens = events = unknown = 0
     for stream in streams[:30]:
@@ -126,25 +131,25 @@ def test_window_tokens_count_arrivals_of_every_outcome(tables, run, streams):
             unknown += int(inside.sum())
         events += int(inside.sum())
         tokens += int(known[inside].sum())
-    (row,) = tables.ask("window_tokens", run=run.uid, stage=0, w0_us=w0, w1_us=w1)
+    (row,) = account("window_tokens", stage=0, w0_us=w0, w1_us=w1)
     assert row == {"tokens": tokens, "events": events, "unknown": unknown}
 
 
-def test_window_tokens_count_streams_that_have_not_ended(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_window_tokens_count_streams_that_have_not_ended(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(0, [Stream(0)])
     stream = Stream(1)
     run.tokens_only(1, stream)
-    tables.turn()
-    (row,) = tables.ask("window_tokens", run=run.uid, stage=0, w0_us=0, w1_us=10 * SECOND)
+    shared_tables.turn()
+    (row,) = shared_tables.ask("window_tokens", run=run.uid, stage=0, w0_us=0, w1_us=10 * SECOND)
     assert row == {"tokens": 10, "events": 20, "unknown": 10}
 
 
-def test_stamp_bounds_are_numpy_s(tables, run, streams):
+def test_stamp_bounds_are_numpy_s(account, streams):
     w0, w1 = 9 * SECOND, 15 * SECOND
     tokens = np.concatenate([s.tokens for s in streams[30:]])
     tokens = tokens[(tokens["t_us"] >= w0) & (tokens["t_us"] < w1)]
-    (row,) = tables.ask("stamp_bounds", run=run.uid, stage=1, w0_us=w0, w1_us=w1)
+    (row,) = account("stamp_bounds", stage=1, w0_us=w0, w1_us=w1)
     shared, lags = tokens["shared"] == 1, tokens["lag_us"][tokens["lag_us"] >= 0]
     assert row["n_events"] == len(tokens)
     assert row["n_shared"] == shared.sum()
@@ -158,12 +163,12 @@ def test_stamp_bounds_are_numpy_s(tables, run, streams):
     assert row["lag_p99_us"] == pytest.approx(np.quantile(lags, 0.99))
 
 
-def test_spans_of_a_request_are_differences_of_its_times(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_spans_of_a_request_are_differences_of_its_times(shared_tables):
+    run = RunFolder(shared_tables.data)
     stream = Stream(0, due_us=900_000, told=(2,) * 10, first_visible_us=1_090_000)
     run.columns(0, [stream])
-    tables.turn()
-    (row,) = tables.ask("requests", run=run.uid)
+    shared_tables.turn()
+    (row,) = shared_tables.ask("requests", run=run.uid)
     assert row["asked_us"] == 900_000
     assert (row["ttft_us"], row["ttft_visible_us"], row["ttft_sched_us"]) == (
         50_000,
@@ -180,20 +185,20 @@ def test_spans_of_a_request_are_differences_of_its_times(tables, tmp_path):
     assert row["close_us"] == 500
 
 
-def test_a_request_of_one_token_has_no_tpot(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_a_request_of_one_token_has_no_tpot(shared_tables):
+    run = RunFolder(shared_tables.data)
     run.columns(0, [Stream(0, gaps_us=())])
-    tables.turn()
-    assert tables.ask("requests", run=run.uid)[0]["tpot_us"] is None
+    shared_tables.turn()
+    assert shared_tables.ask("requests", run=run.uid)[0]["tpot_us"] is None
 
 
-def test_outcomes_come_with_their_most_frequent_detail(tables, tmp_path):
-    run = RunFolder(tmp_path)
+def test_outcomes_come_with_their_most_frequent_detail(shared_tables):
+    run = RunFolder(shared_tables.data)
     details = ["a", "b", "b"]
     failed = [Stream(k, outcome="http_error", detail=d) for k, d in enumerate(details)]
     run.columns(0, [*failed, Stream(3), Stream(4, phase="preflight", outcome="reset")])
-    tables.turn()
-    assert tables.ask("outcomes", run=run.uid) == [
+    shared_tables.turn()
+    assert shared_tables.ask("outcomes", run=run.uid) == [
         {"stage": 0, "outcome": "http_error", "n": 3, "detail": "b"},
         {"stage": 0, "outcome": "complete", "n": 1, "detail": None},
     ]
@@ -240,16 +245,14 @@ def test_an_unknown_run_has_no_row_and_every_other_question_says_so(tables):
             tables.ask(name, run="nonsense")
 
 
-def test_gap_hist_of_one_stage_is_that_part_of_all(tables, run):
-    run.end()
-    tables.turn()
-    every = tables.ask("gap_hist", run=run.uid)
-    assert tables.ask("gap_hist", run=run.uid, stage=1) == [r for r in every if r["stage"] == 1]
+def test_gap_hist_of_one_stage_is_that_part_of_all(account):
+    every = account("gap_hist")
+    assert account("gap_hist", stage=1) == [r for r in every if r["stage"] == 1]
     assert {r["metric"] for r in every} == {"gap", "itl"}
 
 
-def test_token_events_of_one_request_are_in_order(tables, run, streams):
-    rows = tables.ask("token_events", run=run.uid, request_id=12)
+def test_token_events_of_one_request_are_in_order(account, streams):
+    rows = account("token_events", request_id=12)
     assert [row["t_us"] for row in rows] == streams[12].tokens["t_us"].tolist()
     assert [row["seq"] for row in rows] == list(range(len(rows)))
-    assert sum(len(s.tokens) for s in streams) == len(tables.ask("token_events", run=run.uid))
+    assert sum(len(s.tokens) for s in streams) == len(account("token_events"))
