@@ -138,7 +138,8 @@ def _batch_half_width(
     n = max(whole, 0) // batch_s
     if n < FEWEST_BATCHES:
         need = FEWEST_BATCHES * max(int(np.ceil(2 * answer_s)), 1)
-        return None, f"An interval needs {need} s (10 batches of 2 median answers); {whole} s here."
+        have = f"{window.seconds:.0f} s here"
+        return None, f"An interval needs {need} s (10 batches of 2 median answers); {have}."
     edges = first + batch_s * np.arange(n + 1)
     sums, _ = np.histogram(seconds + 0.5, bins=edges, weights=np.nan_to_num(amounts))
     if not sums.sum():

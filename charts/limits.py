@@ -35,13 +35,16 @@ def slo_line(figure: go.Figure, slo_ms: float, axis: str = "y") -> go.Figure:
 
 
 def stall_line(figure: go.Figure, stall_ms: float) -> go.Figure:
-    """An upright line at the stall threshold of a logarithmic x axis."""
+    """An upright line at the stall threshold of a logarithmic x axis whose range is set."""
+    of_axis: Any = figure.layout["xaxis"]
+    low, high = of_axis.range
+    is_far_right = np.log10(stall_ms) > low + 0.75 * (high - low)
     figure.add_shape(type="line", x0=stall_ms, x1=stall_ms, yref="paper", y0=0, y1=1, line=LINE)
     return figure.add_annotation(
         text=f"stall > {stall_ms:,.6g} ms",
         x=np.log10(stall_ms),
-        xanchor="left",
-        xshift=6,
+        xanchor="right" if is_far_right else "left",
+        xshift=-6 if is_far_right else 6,
         yref="paper",
         y=1,
         yanchor="top",
