@@ -37,7 +37,7 @@ def test_each_command_explains_itself(name):
 
 def test_the_example_plan_of_the_documents_is_valid():
     plan = load(PROJECT / "docs" / "example.toml")
-    assert [stage.name for stage in plan.stages] == ["c=4", "5/s"]
+    assert [stage.name for stage in plan.stages] == ["c=4", "2/s"]
 
 
 @pytest.mark.slow
