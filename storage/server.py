@@ -111,15 +111,18 @@ class Server:
         """The answer; a run whose folder is there but which no turn has seen yet gets a moment."""
         deadline = time.monotonic() + _WAIT_FOR_NEW_RUN_S
         while True:
+            is_last = time.monotonic() > deadline or not self._has_folder(args.get("run"))
             try:
-                return self._run(name, args)
-            except UnknownRunError as error:
-                if (
-                    time.monotonic() > deadline
-                    or not (self._runs / error.run / "plan.json").exists()
-                ):
+                frame = self._run(name, args)
+                if is_last or name != "run" or frame.num_rows:
+                    return frame
+            except UnknownRunError:
+                if is_last:
                     raise
-                time.sleep(0.1)
+            time.sleep(0.1)
+
+    def _has_folder(self, run: Any) -> bool:
+        return isinstance(run, str) and (self._runs / run / "plan.json").exists()
 
     def _run(self, name: str, args: dict[str, Any]) -> pa.Table:
         try:

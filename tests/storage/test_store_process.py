@@ -79,7 +79,8 @@ def test_a_client_starts_the_store_and_a_second_one_finds_it(data):
 
 def test_what_a_run_writes_is_in_the_tables_while_it_goes_on_and_final_at_its_end(data):
     store, run = Store.connect(data), RunFolder(data)
-    assert list(store.ask("stages", run=run.uid)["name"]) == ["c=1"]  # waits for the next turn
+    assert len(store.ask("run", run=run.uid)) == 1  # no turn has seen it yet: the question waits
+    assert list(store.ask("stages", run=run.uid)["name"]) == ["c=1"]
     run.columns(0, [Stream(k) for k in range(3)])
     assert eventually(lambda: len(store.ask("requests", run=run.uid)) == 3)
     assert store.ask("runs")["state"].tolist() == ["running"]
