@@ -1,3 +1,4 @@
+import pytest
 from made import SECOND, UID, Made, back_to_back, plan, row, stage
 
 from analysis.show import show
@@ -8,15 +9,20 @@ def printed(rows, **changes):
     return text(show(Made(rows, [stage(0, "c=1", 0, 56 * SECOND)], plan(**changes)).ask, UID))
 
 
-def test_validity_and_verdict_come_before_any_number():
-    lines = printed(back_to_back(200)).splitlines()
+@pytest.fixture(scope="module")
+def steady():
+    return printed(back_to_back(200))
+
+
+def test_validity_and_verdict_come_before_any_number(steady):
+    lines = steady.splitlines()
     names = [line.split(" ")[0] for line in lines[:5]]
     assert names == ["Run", "Target", "Started", "Validity", "Verdict"]
     assert "exact: Every arrival" in lines[3]
 
 
-def test_each_metric_has_its_unit_n_and_interval():
-    lines = printed(back_to_back(200)).splitlines()
+def test_each_metric_has_its_unit_n_and_interval(steady):
+    lines = steady.splitlines()
     ttft = next(line for line in lines if line.strip().startswith("Time to first token"))
     assert ttft.split() == [
         "Time", "to", "first", "token", "ms", "199", "100", "100", "100", "[100,", "100]", "100",
@@ -34,14 +40,13 @@ def test_a_percentile_that_its_samples_cannot_carry_is_in_brackets():
     assert "(100)" in ttft
 
 
-def test_what_is_not_defined_is_listed_not_printed_as_zero():
-    found = printed(back_to_back(200))
-    assert "Not defined here: TTFT from schedule" in found
-    assert "nan" not in found.lower()
+def test_what_is_not_defined_is_listed_not_printed_as_zero(steady):
+    assert "Not defined here: TTFT from schedule" in steady
+    assert "nan" not in steady.lower()
 
 
-def test_a_pace_shows_its_slow_end():
-    assert "p5 [95 % interval]" in printed(back_to_back(200))
+def test_a_pace_shows_its_slow_end(steady):
+    assert "p5 [95 % interval]" in steady
 
 
 def test_an_endpoints_text_cannot_drive_the_terminal():
