@@ -27,7 +27,7 @@ import orjson
 from loadgen.live_line import Decoded, live_line
 from loadgen.segment_decoder import SegmentDecoder
 from storage.column_spool import column_path, decoded_mark, write_columns
-from storage.raw_spool import is_writer_alive, raw_segments
+from storage.raw_spool import is_writer_alive, raw_segments, remove_leftovers
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +77,7 @@ class Decoder:
             self._write(self._segments.close_all(self._last_seq + 1))
         decoded_mark(self._spool, self._worker).touch()
         self._drop_done()
+        remove_leftovers(self._spool, self._worker)
 
     def has_raw(self) -> bool:
         """Whether raw segments still wait, or are being written."""

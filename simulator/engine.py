@@ -5,9 +5,9 @@ It knows no clock and no socket: arrivals are told, times are computed.  A serve
 """
 
 import heapq
-import random
 from collections.abc import Sequence as Many
 from dataclasses import replace
+from random import Random
 
 from simulator.batching import BATCHING, Queues
 from simulator.engine_config import EngineConfig
@@ -18,7 +18,7 @@ from simulator.sequence import Emission, EngineRequest, Sequence, Step
 class Engine:
     """One model replica.  `now_ns` is the earliest begin of its next step."""
 
-    def __init__(self, config: EngineConfig, rng: random.Random) -> None:
+    def __init__(self, config: EngineConfig, rng: Random) -> None:
         self.config = config
         self.now_ns = 0
         self.blocks = KvBlocks(config.kv_blocks, config.block_tokens)

@@ -10,6 +10,7 @@ import fcntl
 import mmap
 import os
 import struct
+import time
 import uuid
 from collections import deque
 from collections.abc import Callable
@@ -25,6 +26,7 @@ _MARK = struct.Struct("<I")
 _BODY = HEADER.size
 CAPACITY_BYTES = 8 << 20
 MAX_AGE_NS = 1_000_000_000
+LIVE_TRIES = 5
 
 
 class _File:
@@ -211,12 +213,14 @@ def _live(folder: Path, worker: int) -> int:
         fd = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as error:
         raise SpoolError(f"The spool {folder} cannot be written ({error.strerror}).") from None
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        raise SpoolError(f"{path} is locked: a live process already is worker {worker}.") from None
-    return fd
+    for _ in range(LIVE_TRIES):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return fd
+        except BlockingIOError:  # for a moment only, if a decoder just looked who lives
+            time.sleep(0.01)
+    os.close(fd)
+    raise SpoolError(f"{path} is locked: a live process already is worker {worker}.")
 
 
 def _next_seq(folder: Path, prefix: str) -> int:

@@ -39,6 +39,7 @@ def assert_nothing_left(runs, run) -> None:
     while list(group(proc)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert [p.cmdline() for p in group(proc)] == []
+    assert not list(runs.folder(run).spool.glob("*.tmp"))
 
 
 def test_stop_run_ends_the_group_within_3_s_and_keeps_what_was_measured(runs):

@@ -187,7 +187,7 @@ def test_kill_9_of_the_writer_loses_nothing_that_was_written(tmp_path):
     segments = raw_segments(tmp_path, 0)
     assert [s.state for s in segments][-1] == "orphan"
     assert not is_writer_alive(tmp_path, 0)
-    assert len(list(tmp_path.glob("*.tmp"))) == 1
+    (tmp_path / "next-w0-left.tmp").touch()  # beside the one it may have made ahead itself
     remove_leftovers(tmp_path, 0)
     assert not list(tmp_path.glob("*.tmp"))
     found = records(tmp_path)
