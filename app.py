@@ -4,7 +4,6 @@ An ASGI entry and not a plain script, because Streamlit would take the folder pa
 script for its own old-style pages and run one of them without the router on a first deep link.
 """
 
-import logging
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,33 +15,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from loadgen.launch import reconcile
 from loadgen.run_folder import data_folder
 from ui.guard import show_unexpected
-
-RECONCILE_EVERY_S = 2.0
-log = logging.getLogger("headway")
+from ui.upkeep import Upkeep
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncGenerator[dict[str, Any]]:
-    """Keeps runs and their processes in agreement while the dashboard is up."""
+    """Looks after runs and store while the dashboard is up."""
     over = threading.Event()
-    thread = threading.Thread(target=_reconcile_until, args=(over,), daemon=True, name="reconcile")
-    thread.start()
+    upkeep = Upkeep(data_folder())
+    threading.Thread(target=upkeep.until, args=(over,), daemon=True, name="upkeep").start()
     yield {}
     over.set()
-
-
-def _reconcile_until(over: threading.Event) -> None:
-    while True:
-        try:
-            reconcile(data_folder())
-        except Exception:
-            # One damaged run folder must not leave all the others unattended for ever.
-            log.exception("Reconciling runs failed; trying again in %.0f s.", RECONCILE_EVERY_S)
-        if over.wait(RECONCILE_EVERY_S):
-            return
 
 
 async def healthz(_request: Request) -> JSONResponse:

@@ -6,14 +6,14 @@ import streamlit as st
 
 from charts.registry import CHARTS
 from charts.theme import CONFIG
-from loadgen.run_folder import terminal
+from loadgen.run_folder import data_folder, terminal
 from ui import page_files
 from ui.card import card, tiles, verdict
 from ui.data import ask
 from ui.plain import label
 from ui.plan_text import plan_downloads
 from ui.run_data import chart_frame, shown_of
-from ui.run_pages import badges, plan_of, wait_for_the_end
+from ui.run_pages import badges, has_folder, plan_of, wait_for_the_end, wait_until_known
 from ui.run_tables import (
     failures_table,
     levels_columns,
@@ -42,6 +42,9 @@ def asked_run() -> Json:
     """The row of ?run=, else of the newest run; ends the page where there is none."""
     wanted = st.query_params.get("run") or "last"
     found = ask("find_run", text=wanted)
+    if found.empty and has_folder(data_folder(), wanted):
+        wait_until_known(wanted)
+        st.stop()
     if found.empty:
         verdict("red", "No such run", f"There is no run {wanted[:60]!r} in this data folder.")
         st.page_link(page_files.RUNS, label="All runs", icon=":material/stacks:")

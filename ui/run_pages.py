@@ -19,11 +19,15 @@ from ui.run_text import STATES, endpoint_text, load_text, workload_text
 UID = re.compile(r"[0-9a-f-]{8,36}")  # nothing else may become part of a path
 
 
+def has_folder(data: Path, uid: str) -> bool:
+    """Whether the run was started here, also if the store does not know it yet."""
+    return bool(UID.fullmatch(uid)) and (runs_folder(data) / uid / "plan.json").is_file()
+
+
 def folder_named(data: Path, uid: str) -> RunFolder | None:
     """The run's folder; None after saying that there is none."""
-    folder = RunFolder(runs_folder(data) / uid)
-    if UID.fullmatch(uid) and (folder.path / "plan.json").is_file():
-        return folder
+    if has_folder(data, uid):
+        return RunFolder(runs_folder(data) / uid)
     say(f"There is no run {uid[:40]!r} in {runs_folder(data)}; the list of runs has them all.")
     st.page_link(page_files.RUNS, label="All runs", icon=":material/stacks:")
     return None
@@ -62,6 +66,18 @@ def wait_for_the_end(run: dict[str, Any]) -> None:
         query_params={"run": run["run_uid"]},
     )
     st.fragment(_rerun_when_changed, run_every=1)(run["run_uid"], run["state"])
+
+
+def wait_until_known(uid: str) -> None:
+    """Instead of results: the store has only just been started; the page follows by itself."""
+    verdict("blue", "Reading the run", "The store is taking it in.")
+    st.fragment(_rerun_when_known, run_every=1)(uid)
+
+
+def _rerun_when_known(uid: str) -> None:
+    with guard():
+        if not ask("find_run", text=uid).empty:
+            st.rerun()
 
 
 def _rerun_when_changed(uid: str, state: str) -> None:

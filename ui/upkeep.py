@@ -1,0 +1,50 @@
+"""What the dashboard does beside its pages: runs and processes agree, and the store is there."""
+
+import logging
+import threading
+from pathlib import Path
+
+from loadgen.launch import reconcile
+from storage.client import Store, StoreError
+
+EVERY_S = 2.0
+log = logging.getLogger("headway")
+
+
+class Upkeep:
+    """Turns on one data folder; a trouble is logged when it begins and not at each turn."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._store: Store | None = None
+        self._trouble = ""
+
+    def until(self, over: threading.Event) -> None:
+        """A turn now and every EVERY_S, until `over`."""
+        while True:
+            self.turn()
+            if over.wait(EVERY_S):
+                return
+
+    def turn(self) -> None:
+        """Marks runs whose process died, and keeps the store running.
+
+        The store takes measurements in while they come, so that a run's page is there when the run
+        ends; without a client it would end after a minute.
+        """
+        try:
+            reconcile(self._data)
+            self._store = self._store or Store.connect(self._data)
+            self._store.ask("store")
+        except StoreError as error:
+            self._note(str(error))
+        except Exception as error:
+            # One damaged run folder must not leave all the others unattended for ever.
+            self._note(f"Looking after the runs failed: {error!r}")
+        else:
+            self._trouble = ""
+
+    def _note(self, trouble: str) -> None:
+        if trouble != self._trouble:
+            log.warning("%s Trying again every %.0f s.", trouble, EVERY_S)
+        self._trouble = trouble
