@@ -10,6 +10,7 @@ Json = dict[str, Any]
 Tone = Literal["good", "bad", "warn", "neutral"]
 
 KNEE_SHARE = 0.25  # an added stream brings less than this share of what the first streams brought
+MORE_STREAMS = 1.05  # levels closer than this are the same load
 KEEPS_UP_SHARE = 0.95  # of the offered rate that a level completes
 
 
@@ -28,11 +29,11 @@ class Headline:
 
 def headline(shown: Json) -> Headline:
     """The run in a sentence.  shown: show.py's levels, outcomes, validity and failures."""
-    levels: list[Json] = [lv for lv in shown["levels"] if lv["metrics"]["ttft"]["n"]]
+    levels = by_load([lv for lv in shown["levels"] if lv["metrics"]["ttft"]["n"]])
     failed = _failures(shown)
     if not levels:
         return Headline(failed or "No request was sent.", "bad", [])
-    text, tone = _by_slo(shown["levels"]) or _by_load(levels)
+    text, tone = _by_slo(by_load(shown["levels"])) or _by_load(levels)
     more = [failed] if failed else []
     if shown["validity"]["verdict"] == "saturated":
         return Headline(shown["validity"]["reason"], "bad", [text, *more])
@@ -65,23 +66,45 @@ def _by_load(levels: list[Json]) -> tuple[str, Tone]:
     """The knee of a sweep by gain per added stream; the figures of a single level."""
     if len(levels) == 1:
         return f"At {_level(levels[0])}: {_figures(levels[0])}.", "neutral"
-    if all(level["kind"] == "open" for level in levels):
-        return _by_rate(levels), "neutral"
+    open_loop = [level for level in levels if level["kind"] == "open"]
+    levels = [level for level in levels if level["kind"] == "closed"]
+    if not levels:
+        return _by_rate(open_loop), "neutral"
+    text = _by_streams(levels)
+    return f"{text} {_by_rate(open_loop)}" if open_loop else text, "neutral"
+
+
+def by_load(levels: list[Json]) -> list[Json]:
+    """Closed loop by measured streams in flight, then open loop by offered rate.
+
+    A plan may list its levels in any order; "up to" and "added" speak of the load.
+    """
+
+    def load(level: Json) -> tuple[bool, float]:
+        is_open = level["kind"] == "open"
+        given = level["metrics"]["offered_rate"]["value"] if is_open else level["mean_in_flight"]
+        return is_open, float(given or 0)
+
+    return sorted(levels, key=load)
+
+
+def _by_streams(levels: list[Json]) -> str:
+    """The knee of closed-loop levels in order of load."""
+    if len(levels) == 1:
+        return f"At {_level(levels[0])}: {_figures(levels[0])}."
     at = knee(levels)
     if at is None:
         top = levels[-1]
         return (
             f"Throughput still grows with each added stream at {_level(top)}, the highest level "
-            f"measured: {_figures(top)}.",
-            "neutral",
+            f"measured: {_figures(top)}."
         )
     here, beyond = levels[at], levels[at + 1]
     gain, first = _gain(here, beyond), _tps(levels[0]) / levels[0]["mean_in_flight"]
     return (
         f"Throughput levels off at {_level(here)}: {_figures(here)}. Up to {beyond['stage']} each "
         f"added stream brings {gain:,.3g} tok/s instead of the first {first:,.3g}, and TTFT p95 "
-        f"goes to {beyond['metrics']['ttft']['p95']:,.0f} ms.",
-        "neutral",
+        f"goes to {beyond['metrics']['ttft']['p95']:,.0f} ms."
     )
 
 
@@ -96,6 +119,8 @@ def knee(levels: list[Json]) -> int | None:
         return None
     first = _tps(levels[0]) / levels[0]["mean_in_flight"]
     for i in range(len(levels) - 1):
+        if levels[i + 1]["mean_in_flight"] < MORE_STREAMS * levels[i]["mean_in_flight"]:
+            continue  # the same load twice: a difference, but not a gain per stream
         if _gain(levels[i], levels[i + 1]) < KNEE_SHARE * first:
             return i
     return None

@@ -132,3 +132,20 @@ def test_a_run_not_to_be_believed_leads_with_that():
     assert found.text.startswith("Do not believe")
     assert found.tone == "bad"
     assert found.more[0].startswith("At c=1")
+
+
+def test_levels_are_judged_in_order_of_load_not_of_the_plan():
+    levels = [level(16, 300, 900), level(1, 50), level(4, 190)]
+    assert "Throughput levels off at c=4 (4 streams in flight)" in said(levels)
+
+
+def test_the_same_load_measured_twice_is_no_knee():
+    levels = [level(4, 190), level(4, 188, mean_in_flight=4.01), level(8, 370)]
+    assert "still grows" in said(levels)
+
+
+def test_an_open_level_is_no_step_of_a_closed_sweep():
+    arrivals = level(7, 330, stage="5/s", kind="open")
+    found = said([level(1, 60), level(4, 220), level(16, 800), arrivals])
+    assert "still grows with each added stream at c=16" in found
+    assert "Keeps up with every rate up to 5/s" in found
