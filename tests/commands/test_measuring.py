@@ -48,8 +48,13 @@ def said(headway):
     return headway("run", "plan.toml", "--json", "result.json")
 
 
-def test_a_met_objective_leaves_with_0_and_a_table(said):
-    assert said.returncode == 0, said.stderr
+def code_if_believed(document, code):
+    """`code`, or 3 where other work on this machine made the load generator late."""
+    return 3 if document["validity"]["verdict"] == "saturated" else code
+
+
+def test_a_met_objective_leaves_with_0_and_a_table(headway, said):
+    assert said.returncode == code_if_believed(headway.shown("small"), 0), said.stderr
     assert "c=2" in said.stdout
     assert "c=8" in said.stdout
     assert "Time to first token" in said.stdout
@@ -73,7 +78,8 @@ def test_show_says_the_same_as_run(headway, said):
 
 def test_a_missed_objective_leaves_with_1(headway):
     missed = headway("run", "plan.toml", "--name", "tight", "--set", "slos[0].max_ms=0.01")
-    assert missed.returncode == 1, missed.stderr
+    assert missed.returncode == code_if_believed(headway.shown("tight"), 1), missed.stderr
+    assert "missed" in missed.stdout
 
 
 def test_a_name_that_means_several_runs_is_not_guessed(headway, said):
