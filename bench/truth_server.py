@@ -15,20 +15,16 @@ import re
 import select
 import signal
 import socket
-import struct
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import truth_script
+from bench import truth_script, truth_stamps
 from bench.truth_log import ARRIVAL, LEFT, LogWriter
 from bench.truth_script import BadRequest, Timing
 
-SO_TIMESTAMPING = 37  # Linux; also the type of its control message
-RX_SOFTWARE_AND_REPORT = (1 << 3) | (1 << 4)
-TIMESPEC = struct.Struct("qq")
 MAX_EMITS_PER_TURN = 256  # then sockets are looked at again
 IDLE_S = 0.1  # longest sleep: log flush, parent check
 
@@ -61,10 +57,9 @@ class TruthServer:
 
     def __init__(self, port: int, log: LogWriter, timing: Timing) -> None:
         self._listener = socket.create_server(("127.0.0.1", port), backlog=4096)
+        truth_stamps.enable(self._listener)
         self._listener.setblocking(False)
-        # Accepted sockets inherit it, so a request that came before accept() is stamped too.
-        self._listener.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, RX_SOFTWARE_AND_REPORT)
-        # Inherited as well.  Where BBR is the default it paces: bytes leave after our stamp.
+        # Inherited too.  Where BBR is the default it paces: bytes would leave after our stamp.
         self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
         self.port: int = self._listener.getsockname()[1]
         self._log, self._timing = log, timing
@@ -178,7 +173,7 @@ class TruthServer:
 
     def _read(self, connection: Connection) -> None:
         try:
-            new, control, _, _ = connection.sock.recvmsg(1 << 16, 128)
+            new, control, _, _ = connection.sock.recvmsg(1 << 16, truth_stamps.ANCILLARY_BYTES)
         except BlockingIOError:
             return
         except OSError:
@@ -186,7 +181,7 @@ class TruthServer:
         read_ns, mono_ns = time.time_ns(), time.monotonic_ns()
         if not new:
             return self._drop(connection)
-        kernel_ns = _kernel_ns(control)
+        kernel_ns = truth_stamps.kernel_ns(control)
         connection.inbox += new
         if connection.piece is None:
             self._take_request(connection, kernel_ns, read_ns, mono_ns)
@@ -235,14 +230,6 @@ def _advance(connection: Connection) -> bool:
     elif piece[0] == 0:
         connection.due_ns = connection.first_ns
     return True
-
-
-def _kernel_ns(control: list[tuple[int, int, bytes]]) -> int:
-    for level, kind, stamp in control:
-        if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPING:
-            seconds, ns = TIMESPEC.unpack_from(stamp)
-            return seconds * 1_000_000_000 + ns
-    return 0
 
 
 def _get(target: str) -> dict[str, Any]:
