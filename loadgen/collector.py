@@ -21,6 +21,7 @@ class Collector:
         gc.collect()
         gc.freeze()
         gc.disable()
+        self._longest_ns = 0  # that was before the level, and disturbed nothing
 
     def young(self) -> None:
         """Collect only what was made since the last pass: well below a millisecond."""

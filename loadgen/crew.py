@@ -57,7 +57,7 @@ class Crew:
         """n load workers that report to the leader's port."""
         for k in range(n):
             folder, worker = str(self._folder.path), str(k)
-            self.workers.append(_spawn("loadgen.locustfile", "worker", folder, worker, str(port)))
+            self.workers.append(_spawn("loadgen.locustfile", folder, worker, str(port)))
 
     def start_decoders(self) -> None:
         """One beside each worker, once that holds its spool."""

@@ -50,7 +50,7 @@ def start(plan: Plan, data: Path, env: dict[str, str] | None = None) -> str:
         ) from None
     with log:
         leader = subprocess.Popen(
-            [sys.executable, "-m", "loadgen.locustfile", "leader", str(folder.path)],
+            [sys.executable, "-m", "loadgen.lead", str(folder.path)],
             cwd=PROJECT,
             env={**os.environ, **(env or {})},
             stdin=subprocess.DEVNULL,

@@ -14,6 +14,7 @@ import gevent
 from gevent.event import Event
 from gevent.queue import Empty, Queue
 
+from loadgen.clocks import instant
 from loadgen.crew import Crew, CrewError
 from loadgen.plan import ClosedLoop
 from loadgen.preflight import preflight
@@ -112,12 +113,12 @@ class Leader:
     def _prepare(self) -> None:
         self._board.state("starting", "Asking the endpoint one short question.")
         target = self._plan.target
-        self._t0_ns = time.monotonic_ns()
+        self._t0_ns, epoch_ns = instant()
         run: dict[str, Any] = {
             "run_uid": self._folder.run_uid,
             "name": self._plan.name,
             "t0_mono_ns": self._t0_ns,
-            "epoch_ns": time.time_ns(),
+            "epoch_ns": epoch_ns,
             "host": platform.node(),
             "versions": _versions(),
             "n_workers": self._plan.workers,

@@ -1,7 +1,6 @@
 """The only file that imports Locust: its processes, messages and users carry our levels.
 
-    python -m loadgen.locustfile leader RUN_DIR
-    python -m loadgen.locustfile worker RUN_DIR WORKER PORT
+    python -m loadgen.locustfile RUN_DIR WORKER PORT      one load worker
 
 Locust gives the master and worker processes, the message channel, user counts and the request
 event.  Its clients and its statistics are never ours: they read streams in blocks of 1,024 bytes
@@ -26,7 +25,6 @@ from gevent.queue import Queue
 from locust import User, task
 from locust.env import Environment
 
-from loadgen.leader import Leader
 from loadgen.run_folder import RunFolder
 from loadgen.transport.call import Done
 from loadgen.worker import Worker
@@ -122,14 +120,6 @@ class LocustLine:
         )
 
 
-def lead(folder: RunFolder) -> None:
-    """Run the leader of `folder`'s run; SIGTERM stops it orderly, keeping what was measured."""
-    leader = Leader(folder)
-    gevent.signal_handler(signal.SIGTERM, leader.stop.set)
-    gevent.signal_handler(signal.SIGINT, leader.stop.set)
-    leader.run(LocustMachine)
-
-
 def work(folder: RunFolder, index: int, port: int) -> None:
     """Run load worker `index` until the leader says leave or is gone."""
     line = LocustLine()
@@ -150,13 +140,10 @@ def _free_port() -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """Entry point of the run's processes; launch.py starts the leader, the leader the workers."""
+    """A load worker's process; the leader starts it."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
-    role, folder, *rest = arguments
-    if role == "leader":
-        lead(RunFolder(Path(folder)))
-    else:
-        work(RunFolder(Path(folder)), int(rest[0]), int(rest[1]))
+    folder, index, port = arguments
+    work(RunFolder(Path(folder)), int(index), int(port))
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)  # Locust's sockets and greenlets would hold the interpreter for a second

@@ -85,7 +85,7 @@ class Worker:
             self.cut(content["detail"])
 
     def warm(self, stage: int) -> None:
-        """Open the level's connections before its clock starts; the answer names what failed."""
+        """Make ready for a level before its clock starts; the answer names what failed."""
         load = self._plan.stages[stage]
         wanted = self._seats
         if not isinstance(load, ClosedLoop):
@@ -96,6 +96,7 @@ class Worker:
                 self._sender.pool.warm(wanted)
         except ConnectFailed as failed:
             problem = str(failed)
+        self._collector.freeze()  # a full collection may take longer than the head start of `begin`
         self._line.send("warmed", {"worker": self.index, "stage": stage, "problem": problem})
 
     def begin(self, stage: int, begin_ns: int, quota: int | None) -> None:
@@ -104,7 +105,6 @@ class Worker:
         closed = isinstance(load, ClosedLoop)
         requests = self._shard.closed(stage, quota) if closed else self._shard.open(stage)
         self.counts.stage = stage
-        self._collector.freeze()
         level = self._level = Level(stage, load, requests, begin_ns, self._seats)
         gate, self._gate = self._gate, Event()
         gate.set()

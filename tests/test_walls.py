@@ -24,6 +24,11 @@ def test_a_load_worker_imports_no_database_chart_or_page_library():
 
 
 @pytest.mark.slow
+def test_a_leader_asks_the_endpoint_before_it_imports_locust():
+    assert not imported_by("import loadgen.lead") & (HEAVY | {"locust"})
+
+
+@pytest.mark.slow
 def test_a_decoder_imports_neither_the_load_nor_a_database():
     assert not imported_by("import loadgen.decoder") & (HEAVY | {"locust", "gevent", "pydantic"})
 

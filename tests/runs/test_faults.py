@@ -58,7 +58,7 @@ def test_stop_run_ends_the_group_within_3_s_and_keeps_what_was_measured(runs):
 def test_a_worker_killed_with_9_ends_the_run_as_interrupted(runs):
     run = runs.start(LEVEL)
     runs.wait(run, measuring)
-    member(runs.folder(run).read("proc.json"), "loadgen.locustfile worker").kill()
+    member(runs.folder(run).read("proc.json"), "loadgen.locustfile").kill()
     state = runs.end(run)
     assert state["state"] == "interrupted"
     assert "Load worker 0 was killed by signal 9" in state["message"]
