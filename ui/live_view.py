@@ -58,16 +58,15 @@ def live_series(live: LiveLines, begin_us: int) -> LiveSeries:
     if grid.size < 2:
         return LiveSeries([], [], [], [], [], [], [])
     ends = grid[1:]
-    ttft = _histograms(live, "ttft")
-    p50, p95 = (_rolling_ms(ttft, ends, q) for q in (0.5, 0.95))
+    ttft = _rolling(_histograms(live, "ttft"), ends)
     return LiveSeries(
         t_s=[round(t - begin_us / 1e6) for t in ends],
         tokens_per_s=_per_second(live, grid, lambda line: line["tokens"]),
         done_per_s=_per_second(live, grid, _complete),
         failed_per_s=_per_second(live, grid, _failed),
         in_flight=_in_flight(live, ends),
-        ttft_p50_ms=p50,
-        ttft_p95_ms=p95,
+        ttft_p50_ms=_quantiles_ms(ttft, 0.5),
+        ttft_p95_ms=_quantiles_ms(ttft, 0.95),
     )
 
 
@@ -80,11 +79,11 @@ def live_tiles(live: LiveLines, series: LiveSeries, begin_us: int) -> LiveTiles:
         in_flight=round(series.in_flight[-1]) if series.in_flight else 0,
         requests_per_s=_recent_mean(series.done_per_s),
         tokens_per_s=_recent_mean(series.tokens_per_s),
-        ttft_p50_ms=_quantile_ms(ttft, 0.5),
-        ttft_p95_ms=_quantile_ms(ttft, 0.95),
+        ttft_p50_ms=_quantiles_ms(ttft, 0.5)[0],
+        ttft_p95_ms=_quantiles_ms(ttft, 0.95)[0],
         n_ttft=int(ttft.sum()),
-        gap_p50_ms=_quantile_ms(gap, 0.5),
-        gap_p99_ms=_quantile_ms(gap, 0.99),
+        gap_p50_ms=_quantiles_ms(gap, 0.5)[0],
+        gap_p99_ms=_quantiles_ms(gap, 0.99)[0],
         failed=sum(n for outcome, n in live.outcomes.items() if outcome not in NO_FAILURE),
     )
 
@@ -134,37 +133,40 @@ def _histograms(live: LiveLines, key: str) -> list[Histogram]:
     return sorted((pair for pair in pairs if pair[1]), key=lambda pair: pair[0])
 
 
-def _table(histograms: list[Histogram]) -> NDArray[np.int64]:
+def _table(histograms: list[Histogram]) -> NDArray[np.int32]:
     """One row per histogram, one column per bucket."""
-    n_buckets = max((int(b) for _, counts in histograms for b in counts), default=0) + 1
-    table = np.zeros((len(histograms), n_buckets), dtype=np.int64)
-    for row, (_, counts) in enumerate(histograms):
-        for bucket, n in counts.items():
-            table[row, int(bucket)] = n
+    rows = np.repeat(np.arange(len(histograms)), [len(counts) for _, counts in histograms])
+    buckets = np.array([b for _, counts in histograms for b in counts], dtype=np.int32)
+    table = np.zeros((len(histograms), buckets.max(initial=0) + 1), dtype=np.int32)
+    table[rows, buckets] = [n for _, counts in histograms for n in counts.values()]
     return table
 
 
-def _pooled(histograms: list[Histogram], now_s: float) -> NDArray[np.int64]:
-    return _table([h for h in histograms if now_s - LATENCY_S < h[0] <= now_s]).sum(axis=0)
+def _pooled(histograms: list[Histogram], now_s: float) -> NDArray[np.int32]:
+    """All counts of the LATENCY_S before now_s, as one row."""
+    recent = [h for h in histograms if now_s - LATENCY_S < h[0] <= now_s]
+    return _table(recent).sum(axis=0, dtype=np.int32, keepdims=True)
 
 
-def _rolling_ms(histograms: list[Histogram], ends: Floats, q: float) -> list[float | None]:
-    """The quantile of the LATENCY_S before each second, in ms."""
+def _rolling(histograms: list[Histogram], ends: Floats) -> NDArray[np.int32]:
+    """One row per second: all counts of the LATENCY_S before it."""
     table = _table(histograms)
-    sums = np.vstack([np.zeros_like(table, shape=(1, table.shape[1])), table.cumsum(axis=0)])
+    sums = np.cumsum(np.pad(table, ((1, 0), (0, 0))), axis=0, dtype=np.int32)
     times = np.array([t for t, _ in histograms])
     upto = np.searchsorted(times, ends, side="right")
     since = np.searchsorted(times, ends - LATENCY_S, side="right")
-    return [_quantile_ms(sums[b] - sums[a], q) for a, b in zip(since, upto, strict=True)]
+    return sums[upto] - sums[since]
 
 
-def _quantile_ms(counts: NDArray[np.int64], q: float) -> float | None:
-    """The value of the bucket that holds the q-th of the counted values; worst error 1 %."""
-    total = int(counts.sum())
-    if not total:
-        return None
-    bucket = int(np.searchsorted(counts.cumsum(), q * total))
-    return round(float(bucket_us(bucket)) / 1000, 3)
+def _quantiles_ms(counts: NDArray[np.int32], q: float) -> list[float | None]:
+    """Of each row, the value of the bucket that holds the q-th of all counted; worst error 1 %."""
+    upto = counts.cumsum(axis=1, dtype=np.int32)
+    totals = upto[:, -1]
+    buckets = (upto < q * totals[:, None]).sum(axis=1)
+    return [
+        round(float(bucket_us(int(b))) / 1000, 3) if total else None
+        for b, total in zip(buckets, totals, strict=True)
+    ]
 
 
 def _recent_mean(values: list[float]) -> float | None:
