@@ -8,30 +8,33 @@ from ui import page_files
 from ui.data import ask, has_run_folders
 from ui.empty import no_runs_yet
 from ui.guard import guard
-from ui.runs_table import runs_columns, runs_table
+from ui.runs_table import OPEN_KEY, runs_columns, runs_table
 
 LIVE = ("queued", "starting", "running", "stopping")
 
 
 def listed() -> None:
-    """The table; a click on a row opens the Run page, or Live for a run under way."""
+    """The table; a name or a row opens the Run page, or Live for a run under way."""
     with guard():
         runs = ask("runs")
         if runs.empty:
             st.caption("Reading the runs …")
             return
-        chosen = st.dataframe(
+        table = st.dataframe(
             runs_table(runs, st.context.timezone),
             column_config=runs_columns(),
             hide_index=True,
             on_select="rerun",
-            selection_mode="single-cell",
+            selection_mode="single-row",
+            placeholder="–",
             key="runs_table",
             height="content",
             row_height=40,
             alt="All runs with state, endpoint, load, requests, failures and TTFT p95",
-        )["selection"]
-        for row, _ in chosen["cells"]:
+        )
+        st.caption("Click a name to open its run; by keyboard, Shift+Space on its row.")
+        clicked = st.session_state.get(OPEN_KEY)
+        for row in [*table["selection"]["rows"], *([clicked["row"]] if clicked else [])]:
             open_run(runs.iloc[row])
 
 

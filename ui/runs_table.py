@@ -8,7 +8,7 @@ import streamlit as st
 
 from ui.run_text import STATES, endpoint_text, load_text
 
-COLORS = {"green": "green", "red": "red", "orange": "orange", "gray": "gray", "blue": "blue"}
+OPEN_KEY = "open_run"  # session state of the click on a run's name
 
 
 def runs_table(runs: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
@@ -33,11 +33,12 @@ def runs_table(runs: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
 def runs_columns() -> dict[str, Any]:
     """How each column of `runs_table` is drawn."""
     words = [word for _, word in STATES.values()]
-    colors = [COLORS[tone] for tone, _ in STATES.values()]
+    colors = [tone for tone, _ in STATES.values()]
     column = st.column_config
     return {
-        "State": column.MultiselectColumn(options=words, color=colors, width=100),
-        "Run": column.TextColumn(width=220),
+        "State": column.MultiselectColumn(options=words, color=colors, width=95),
+        # A button in the table, not a selected cell: the Tab key alone must not leave the page.
+        "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=240),
         "Endpoint": column.TextColumn(width=160),
         "Model": column.TextColumn(width=105),
         "Load": column.TextColumn(width=160),

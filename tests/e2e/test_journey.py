@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.ui.made_up_results import ended_run
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
@@ -86,3 +88,18 @@ def test_a_wrong_port_is_red_with_the_reason_and_not_a_finished_run(new_tab):
     tab.wait_for("Failed", 60)
     assert "127.0.0.1:9" in tab.text()
     assert "Traceback" not in tab.text()
+
+
+def test_a_click_on_its_name_opens_a_run_from_the_list(new_tab, dashboard):
+    uid = ended_run(dashboard.data, name="clicked")
+    tab = new_tab()
+    tab.open("/")
+    tab.wait_for("Click a name")
+    box = tab.page.get_by_test_id("stDataFrame").bounding_box()
+    for _ in range(20):  # the table is a canvas: its first row comes when the store has the run
+        tab.page.mouse.click(box["x"] + 150, box["y"] + 54)
+        tab.page.wait_for_timeout(500)
+        if uid in tab.page.url:
+            break
+    tab.wait_for("TTFT p95")
+    assert "/run?" in tab.page.url
