@@ -11,7 +11,7 @@ Json = dict[str, Any]
 TONES: dict[str, Tone] = {"good": "green", "bad": "red", "warn": "orange", "neutral": "gray"}
 SLO_WORDS = {
     "met": "Holds its objective at every level",
-    "missed": "Does not hold its objective at every level",
+    "missed": "Does not hold its objective",
     "not enough data": "Too few requests to judge its objective",
 }
 VALIDITY: dict[str, tuple[Tone, str]] = {
@@ -28,8 +28,7 @@ def leading_level(levels: list[Json]) -> int:
     levels: of show.py, at least one.
     """
     if levels[0]["slos"]:
-        held = [i for i, lv in enumerate(levels) if all(s["result"] == "met" for s in lv["slos"])]
-        return held[-1] if held else 0
+        return (_held(levels) or [0])[-1]
     answered = [i for i, level in enumerate(levels) if level["metrics"]["ttft"]["n"]]
     if not answered:
         return 0
@@ -48,8 +47,21 @@ def verdict_words(shown: Json) -> tuple[str, str]:
     elif not any(level["metrics"]["ttft"]["n"] for level in shown["levels"]):
         headline = "No request was answered"
     else:
-        headline = SLO_WORDS.get(slo, "What was measured")
+        headline = _slo_words(shown["levels"], slo)
     return headline, "\n".join(sentences)
+
+
+def _slo_words(levels: list[Json], slo: str | None) -> str:
+    held = _held(levels)
+    if slo == "missed" and held:
+        return f"Holds its objective up to {levels[held[-1]]['stage']}"
+    return SLO_WORDS.get(slo or "", "What was measured")
+
+
+def _held(levels: list[Json]) -> list[int]:
+    """The lowest levels that hold every objective, up to the first that does not."""
+    met = [bool(lv["slos"]) and all(s["result"] == "met" for s in lv["slos"]) for lv in levels]
+    return list(range(met.index(False))) if False in met else list(range(len(met)))
 
 
 def unfinished_sentence(run: Json) -> tuple[Tone, str, str] | None:

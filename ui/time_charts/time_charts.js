@@ -224,7 +224,7 @@ function scale(d0, d1, r0, r1) {
 function niceTop(max) {
   if (max <= 0) return 4;
   const unit = 10 ** Math.floor(Math.log10(max));
-  return [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 5, 6, 8, 10].find((m) => m * unit >= max) * unit;
+  return [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 4.8, 6, 8, 10].find((m) => m * unit >= max) * unit;
 }
 
 function nearest(times, t) {

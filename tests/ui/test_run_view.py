@@ -1,0 +1,73 @@
+from ui.demo import demo_plan
+from ui.run_view import form_params, leading_level, ttft_limit_ms, verdict_words
+
+
+def level(stage, in_flight=1.0, tps=50.0, result=None, n=50):
+    return {
+        "stage": stage,
+        "mean_in_flight": in_flight,
+        "slos": [{"result": result, "metric": "ttft", "max_ms": 500}] if result else [],
+        "metrics": {"ttft": {"n": n}, "tps_system": {"value": tps}},
+    }
+
+
+def shown(levels, slo=None, validity="exact"):
+    return {
+        "verdict": {"text": "The sentence.", "tone": "neutral", "more": ["More."]},
+        "validity": {"verdict": validity, "reason": "The reason."},
+        "slo": {"result": slo},
+        "levels": levels,
+    }
+
+
+def test_the_highest_level_that_holds_the_objective_leads():
+    levels = [level("c=1", result="met"), level("c=4", result="met"), level("c=8", result="missed")]
+    assert leading_level(levels) == 1
+    assert verdict_words(shown(levels, "missed"))[0] == "Holds its objective up to c=4"
+
+
+def test_a_level_beyond_one_that_misses_does_not_lead():
+    levels = [level("c=1", result="met"), level("c=2", result="missed"), level("c=4", result="met")]
+    assert leading_level(levels) == 0
+
+
+def test_no_level_holding_leads_to_the_lowest():
+    levels = [level("c=1", result="missed"), level("c=4", result="missed")]
+    assert leading_level(levels) == 0
+    assert verdict_words(shown(levels, "missed"))[0] == "Does not hold its objective"
+
+
+def test_without_objective_the_knee_leads():
+    levels = [level("c=1", 1, 50), level("c=8", 8, 380), level("c=32", 32, 400)]
+    assert leading_level(levels) == 1
+    assert verdict_words(shown(levels))[0] == "What was measured"
+
+
+def test_levels_without_an_answer_do_not_lead():
+    assert leading_level([level("c=1"), level("c=2", n=0)]) == 0
+    assert leading_level([level("c=1", n=0)]) == 0
+    assert verdict_words(shown([level("c=1", n=0)]))[0] == "No request was answered"
+
+
+def test_a_saturated_load_generator_comes_before_everything_and_is_said_once():
+    told = shown([level("c=1")], validity="saturated")
+    told["verdict"]["text"] = "The reason."
+    headline, sentences = verdict_words(told)
+    assert headline == "Do not believe these numbers"
+    assert sentences.split("\n") == ["The reason.", "More."]
+
+
+def test_the_objective_on_ttft_is_drawn():
+    assert ttft_limit_ms([level("c=1", result="met")]) == 500
+    assert ttft_limit_ms([level("c=1")]) is None
+    assert ttft_limit_ms([]) is None
+
+
+def test_run_again_fills_in_the_form():
+    assert form_params(demo_plan().model_dump(mode="json")) == {
+        "profile": "small-gpu",
+        "workload": "Own lengths",
+        "in": "256",
+        "out": "32",
+        "levels": "1, 2, 4, 8, 16, 32",
+    }
