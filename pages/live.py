@@ -14,9 +14,9 @@ from ui.guard import guard
 from ui.live_feed import LiveFeed, read_stages
 from ui.live_panels import begin_of, errors_card, health_card, live_charts, live_tiles_row
 from ui.live_view import live_series, live_tiles
-from ui.plain import counted, label
+from ui.plain import label
 from ui.run_pages import badges, folder_named, plan_of
-from ui.run_text import STATES, progress
+from ui.run_text import STATES, progress, queue_text
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -60,9 +60,8 @@ def banner(folder: RunFolder, status: dict[str, Any]) -> None:
             query_params={"run": folder.run_uid},
         )
     elif status["state"] == "queued":
-        ahead = running(folder.path.parent.parent).index(folder.run_uid)
-        queue = f"{counted(ahead, 'run')} before this one. " if ahead else ""
-        verdict(tone, word, queue + status["message"])
+        ahead = running(data_folder()).index(folder.run_uid)
+        verdict(tone, word, queue_text(ahead, status["message"]))
     elif status["state"] == "running":
         share, words = progress(status)
         st.progress(share, text=f"**{word}** · {label(words)}")
@@ -79,7 +78,7 @@ def watch(folder: RunFolder, was_ended: bool) -> None:
         banner(folder, status)
         live = feed_of(str(folder.path)).read()
         if not live.lines:
-            if not was_ended:
+            if status["state"] in ("starting", "running"):
                 st.skeleton(height=220)
             return
         stages = read_stages(folder.path)

@@ -11,7 +11,15 @@ from loadgen.run_folder import data_folder
 from ui import page_files
 from ui.card import card
 from ui.plain import counted, label, number, seconds
-from ui.plan_form import Estimate, PlanFields, Problem, estimate, load_curve, plan_of
+from ui.plan_form import (
+    Estimate,
+    PlanFields,
+    Problem,
+    estimate,
+    load_curve,
+    plan_of,
+    suggested_name,
+)
 from ui.plan_steps import STEPS
 from ui.plan_text import plan_downloads
 from ui.time_charts import INDIGO, Line, TimeChart, Timeline, time_charts
@@ -57,7 +65,9 @@ for step, title, read in STEPS:
     with boxes[step]:
         typed |= read()
 with right, card("start", "Start", height="content"):
-    typed["name"] = st.text_input("Name of the run", value="New run", key="name", max_chars=200)
+    suggested = suggested_name(typed["model"], typed["kind"], typed["levels"])
+    name = st.text_input("Name of the run", key="name", max_chars=200, placeholder=suggested)
+    typed["name"] = name.strip() or suggested
     plan, problems = plan_of(PlanFields(**typed), os.environ)
     if plan:
         show_estimate(plan, estimate(plan))

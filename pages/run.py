@@ -35,7 +35,6 @@ from ui.run_view import (
 
 Json = dict[str, Any]
 GAPS = {"gap": "per chunk", "itl": "per token (ITL)"}
-TABS = ("TTFT", "Gaps between tokens", "Throughput", "Outcomes", "Plan & machine")
 
 
 def asked_run() -> Json:
@@ -59,7 +58,7 @@ def head(run: Json, shown: Json | None, plan: Json | None) -> None:
             st.title(label(run["name"], 100), anchor=False)
             if plan:
                 badges(plan)
-            if shown:
+            if shown and shown["levels"]:
                 tone, words = VALIDITY[shown["validity"]["verdict"]]
                 with st.container(horizontal=True, gap="xsmall"):
                     st.badge(
@@ -82,6 +81,8 @@ def judged(run: Json, shown: Json) -> None:
     """The verdict sentence, then why a run is not whole, then whether to believe it."""
     if unfinished := unfinished_sentence(run):
         verdict(*unfinished, key="state")
+        if not shown["levels"]:
+            return
     verdict(TONES[shown["verdict"]["tone"]], *verdict_words(shown))
 
 
@@ -147,6 +148,14 @@ def plan_tab(run: Json, shown: Json) -> None:
         st.dataframe(machine_table(run), hide_index=True, height="content")
 
 
+TABS = {
+    "TTFT": ttft_tab,
+    "Gaps between tokens": gaps_tab,
+    "Throughput": throughput_tab,
+    "Outcomes": outcomes_tab,
+    "Plan & machine": plan_tab,
+}
+
 run = asked_run()
 plan = plan_of(run["plan"])
 if not terminal(run["state"]):
@@ -170,10 +179,10 @@ if shown["levels"]:
     tiles(level_tiles(level))
     for warning in level["warnings"]:
         st.markdown(f":orange[:material/warning: {label(warning, 300)}]")
-opened = st.tabs(TABS, key="tab", on_change="rerun", bind="query-params")
-for tab, show_tab in zip(
-    opened, (ttft_tab, gaps_tab, throughput_tab, outcomes_tab, plan_tab), strict=True
-):
-    if tab.open:
-        with tab:
-            show_tab(run, shown)
+    opened = st.tabs(list(TABS), key="tab", on_change="rerun", bind="query-params")
+    for tab, show_tab in zip(opened, TABS.values(), strict=True):
+        if tab.open:
+            with tab:
+                show_tab(run, shown)
+else:
+    plan_tab(run, shown)

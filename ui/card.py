@@ -12,7 +12,7 @@ ICONS: dict[Tone, str] = {
     "green": "check_circle",
     "red": "error",
     "orange": "warning",
-    "gray": "horizontal_rule",
+    "gray": "info",
     "blue": "pending",
 }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from loadgen.plan import Plan, PlanError, parse
+from ui.run_text import load_text
 
 TOKENS_PER_S = 50.0  # assumed for one stream where nothing was measured yet; said wherever used
 FIRST_TOKEN_S = 0.3
@@ -102,6 +103,12 @@ def raw_plan(fields: PlanFields, levels: list[float]) -> dict[str, Any]:
     }
 
 
+def suggested_name(model: str, kind: str, levels: str) -> str:
+    """What a run is called that nobody named: `small-gpu: 1–16 streams, 5 levels`."""
+    stages = [_stage(kind, level) for level in levels_of(levels)[0]]
+    return ": ".join(part for part in (model.strip(), load_text(stages)) if part) or "run"
+
+
 def levels_of(text: str) -> tuple[list[float], list[Problem]]:
     """Numbers between commas or spaces; what is none is named, never dropped."""
     levels: list[float] = []
@@ -127,7 +134,6 @@ def _missing(fields: PlanFields) -> list[Problem]:
     asked = (
         ("endpoint", "URL", fields.url, "where the server listens, http://localhost:8000/v1."),
         ("endpoint", "Model", fields.model, "its name as the server lists it."),
-        ("endpoint", "Name", fields.name, "what the list of runs will call this one."),
         ("workload", "Prompt tokens", fields.prompt_tokens, "a whole number from 1."),
         ("workload", "Output tokens", fields.output_tokens, "a whole number from 1."),
         ("load", "End of each level", fields.end_value, "a number of seconds or requests."),

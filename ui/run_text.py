@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 
 from ui.card import Tone
-from ui.plain import seconds
+from ui.plain import counted, seconds
 
 STATES: dict[str, tuple[Tone, str]] = {
     "queued": ("gray", "Waiting"),
@@ -64,6 +64,14 @@ def stamps_text(run: Any) -> str:
     """Who took the arrival times."""
     known = {"kernel": "kernel stamps", "user": "user-space stamps"}
     return known.get(run["stamps"], "stamps unknown")
+
+
+def queue_text(ahead: int, message: str) -> str:
+    """What a waiting run waits for.  ahead: runs under way that were started before it."""
+    if not ahead:
+        return message
+    them = "that has ended" if ahead == 1 else "they have ended"
+    return f"{counted(ahead, 'run')} before this one; it starts when {them}."
 
 
 def progress(status: dict[str, Any]) -> tuple[float, str]:

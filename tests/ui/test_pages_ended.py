@@ -71,8 +71,8 @@ def test_a_run_that_is_not_whole_opens_with_one_sentence_and_what_was_measured(r
 def test_a_run_without_a_request_says_why_and_shows_no_number(runs):
     app = results(runs["nothing"])
     assert "The endpoint refused the connection." in words_of(app)
-    assert "No request was answered" in words_of(app)
-    assert len(app.metric) == 0
+    assert "Failed" in words_of(app)
+    assert len(app.metric) == len(app.tabs) == len(app.get("plotly_chart")) == 0
 
 
 def test_what_the_server_said_is_text_in_a_table_and_names_are_escaped(runs):

@@ -6,7 +6,15 @@ import pytest
 
 from loadgen.plan import parse
 from ui.demo import demo_plan
-from ui.plan_form import PlanFields, estimate, levels_of, load_curve, plain_problem, plan_of
+from ui.plan_form import (
+    PlanFields,
+    estimate,
+    levels_of,
+    load_curve,
+    plain_problem,
+    plan_of,
+    suggested_name,
+)
 from ui.plan_toml import plan_toml
 
 GOOD = PlanFields(
@@ -139,3 +147,9 @@ def test_extra_fields_of_the_body_survive_toml():
     raw["workload"]["extra_body"] = {"stop": ["\n", "."], "options": {"num ctx": 8, "on": True}}
     plan = parse(raw)
     assert parse(tomllib.loads(plan_toml(plan))) == plan
+
+
+def test_a_run_nobody_named_is_named_after_its_model_and_load():
+    assert suggested_name("llama", "closed", "1, 2, 16") == "llama: 1–16 streams, 3 levels"
+    assert suggested_name("", "open", "2.5, x") == "2.5 requests/s"
+    assert suggested_name(" ", "closed", "") == "run"

@@ -1,7 +1,7 @@
 import pytest
 
 from loadgen.run_folder import TERMINAL
-from ui.run_text import STATES, endpoint_text, load_text, progress
+from ui.run_text import STATES, endpoint_text, load_text, progress, queue_text
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,9 @@ def test_progress_tells_the_level_and_the_time_left():
     assert share == 2 / 6
     assert words == "Level 3 of 6 (c=4) · 25 s so far"
     assert progress(status | {"elapsed_s": 99.0})[0] == 1
+
+
+def test_a_waiting_run_tells_how_many_are_before_it():
+    assert queue_text(0, "Waiting for the load generator to start.").startswith("Waiting for the")
+    assert queue_text(1, "") == "1 run before this one; it starts when that has ended."
+    assert queue_text(3, "") == "3 runs before this one; it starts when they have ended."
