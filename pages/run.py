@@ -177,6 +177,10 @@ if shown["levels"]:
     )
     level = shown["levels"][chosen]
     tiles(level_tiles(level))
+    st.caption(
+        "In grey: 95 % confidence interval and number of samples; ≥ where they are too few for an "
+        "upper bound. The charts below show every level."
+    )
     for warning in level["warnings"]:
         st.markdown(f":orange[:material/warning: {label(warning, 300)}]")
     opened = st.tabs(list(TABS), key="tab", on_change="rerun", bind="query-params")

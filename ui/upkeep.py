@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from importlib import import_module
 from pathlib import Path
 
 from loadgen.launch import reconcile
@@ -9,6 +10,12 @@ from storage.client import Store, StoreError
 
 EVERY_S = 2.0
 log = logging.getLogger("headway")
+
+
+def warm_up() -> None:
+    """Import what the first Run page needs while nobody waits for it (scipy alone: 1.6 s)."""
+    import_module("analysis.show")
+    import_module("charts.registry")
 
 
 class Upkeep:
@@ -21,10 +28,12 @@ class Upkeep:
 
     def until(self, over: threading.Event) -> None:
         """A turn now and every EVERY_S, until `over`."""
-        while True:
+        self.turn()
+        if not over.wait(EVERY_S):
+            warm_up()
+        while not over.is_set():
             self.turn()
-            if over.wait(EVERY_S):
-                return
+            over.wait(EVERY_S)
 
     def turn(self) -> None:
         """Marks runs whose process died, and keeps the store running.

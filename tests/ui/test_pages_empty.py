@@ -69,3 +69,13 @@ def test_a_data_folder_that_cannot_be_used_is_one_sentence(data):
     app = open_page("runs")
     assert str(data) in words_of(app)
     assert "This did not work" in words_of(app)
+
+
+def test_a_run_that_cannot_be_written_is_one_sentence_and_no_traceback(data, monkeypatch):
+    app = open_page("new_run")
+    full = data / "a file where the folder should be"
+    full.touch()
+    monkeypatch.setenv("HEADWAY_DATA", str(full))
+    next(button for button in app.button if button.label == "Start run").click().run()
+    assert not app.exception
+    assert f"The data folder {full} cannot be written" in words_of(app)
