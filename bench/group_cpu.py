@@ -10,7 +10,11 @@ import psutil
 
 EVERY_S = 0.2
 SEARCH_EVERY = 5  # samples; a search reads all of /proc, which costs milliseconds
-ROLES = {"loadgen.decoder": "decoder", "worker": "worker", "leader": "leader"}
+ROLES = {
+    "loadgen.decoder": "decoder",
+    "loadgen.locustfile": "worker",
+    "loadgen.lead": "leader",
+}
 
 
 class GroupCpu(threading.Thread):

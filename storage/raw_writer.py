@@ -19,6 +19,7 @@ from typing import Any
 
 import orjson
 
+from storage.populate import populate
 from storage.raw_record import CLOSE, HEADER, MARK, OPEN, PULSE, READ, SpoolError
 
 _AFTER_MARK = struct.Struct("<BBHiIqqq")  # HEADER without its mark
@@ -27,16 +28,18 @@ _BODY = HEADER.size
 CAPACITY_BYTES = 8 << 20
 MAX_AGE_NS = 1_000_000_000
 LIVE_TRIES = 5
+SPARE_BYTES = 256 << 10  # pages made ready beyond what the file before was filled with
 
 
 class _File:
-    """One preallocated, locked and mapped file; `.tmp` until it is its turn."""
+    """One preallocated, locked and mapped file; `.tmp` until it has its place in the order."""
 
-    __slots__ = ("fd", "map", "path", "size")
+    __slots__ = ("fd", "map", "path", "seq", "size")
 
     def __init__(self, folder: Path, worker: int, size: int) -> None:
         self.path = folder / f"next-w{worker}-{uuid.uuid4().hex}.tmp"
         self.size = size
+        self.seq = -1
         self.fd = -1
         try:
             self.fd = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
@@ -57,6 +60,11 @@ class _File:
         target = self.path.with_name(name)
         self.path.rename(target)
         self.path = target
+
+    def discard(self) -> None:
+        """It was made ahead and is not needed."""
+        self.path.unlink(missing_ok=True)
+        self.release()
 
     def release(self) -> None:
         """Unmap and unlock."""
@@ -97,8 +105,9 @@ class RawWriter:
         self._spares: deque[_File] = deque()  # its appends and pops are atomic between threads
         self._sealed = False
         self._old_since_ns: int | None = None
-        self._use(_File(folder, worker, capacity_bytes))
-        aside(self._prepare)
+        self._likely_bytes = capacity_bytes  # what the next file will be filled with
+        self._use(self._new(self._seq, capacity_bytes))
+        self._prepare_next()
 
     # The hot path, once per read: 40 bytes of header, the payload, and the mark last of all.
     def read(self, request_id: int, mono_ns: int, delay_ns: int, poll_ns: int, data: bytes) -> None:
@@ -164,29 +173,52 @@ class RawWriter:
         if self._sealed:
             raise SpoolError(f"The spool {self._folder} is sealed; nothing more can be written.")
         old, used = self._file, self._offset
-        if needed_bytes > self._capacity or not self._spares:
-            self._use(_File(self._folder, self._worker, max(self._capacity, needed_bytes)))
-        else:
-            self._use(self._spares.popleft())
+        self._likely_bytes = used + used // 2 + SPARE_BYTES
+        spare = self._take_spare() if needed_bytes <= self._capacity else None
+        if spare is None:  # + 2: the one after this is being made ahead, and comes too late
+            spare = self._new(self._seq + 2, max(self._capacity, needed_bytes))
+        self._use(spare)
         self._aside(lambda: self._finish(old, used))
-        self._aside(self._prepare)
+        self._prepare_next()
         return 0
 
-    def _use(self, file: _File) -> None:
+    def _new(self, seq: int, size: int) -> _File:
+        """A file in its place of the order, its pages ready to be written."""
+        file = _File(self._folder, self._worker, size)
+        populate(file.map, min(self._likely_bytes, size))
+        file.seq = seq
         try:
-            file.rename(f"{self._prefix}{self._seq:06d}.open")
+            file.rename(f"{self._prefix}{seq:06d}.open")
         except OSError as error:
+            file.release()
             raise SpoolError(f"The spool {self._folder} is broken ({error.strerror}).") from None
-        self._seq += 1
+        return file
+
+    def _take_spare(self) -> _File | None:
+        """The file made ahead, if it is there and its place in the order is still to come."""
+        with contextlib.suppress(IndexError):
+            while True:
+                spare = self._spares.popleft()
+                if spare.seq > self._seq:
+                    return spare
+                self._aside(spare.discard)
+        return None
+
+    def _use(self, file: _File) -> None:
+        self._seq = file.seq
         self._file, self._map, self._size = file, file.map, file.size
         self._offset = 0
         self._old_since_ns = None
 
-    def _prepare(self) -> None:
+    def _prepare_next(self) -> None:
+        seq = self._seq + 1
+        self._aside(lambda: self._prepare(seq))
+
+    def _prepare(self, seq: int) -> None:
         """Make the next file ahead; should that fail, the roll tries again and raises."""
-        if not self._spares and not self._sealed:
+        if not self._spares and not self._sealed and seq > self._seq:
             try:
-                self._spares.append(_File(self._folder, self._worker, self._capacity))
+                self._spares.append(self._new(seq, self._capacity))
             except SpoolError:
                 return
         if self._sealed:  # meanwhile, by the loop's thread
@@ -195,9 +227,7 @@ class RawWriter:
     def _drop_spares(self) -> None:
         with contextlib.suppress(IndexError):
             while True:
-                spare = self._spares.popleft()
-                spare.path.unlink(missing_ok=True)
-                spare.release()
+                self._spares.popleft().discard()
 
     def _finish(self, file: _File, used: int) -> None:
         with contextlib.suppress(OSError):  # a sick disk: left `.open` and unlocked, it is read so

@@ -81,18 +81,42 @@ def test_a_record_larger_than_a_file_gets_a_file_of_its_size(tmp_path):
     assert [len(r.payload) for r in records(tmp_path)] == [5, 5000]
 
 
+def states(folder):
+    return [(s.seq, s.state) for s in raw_segments(folder, 0)]
+
+
 def test_a_tick_seals_what_is_a_second_old_and_leaves_an_empty_file_alone(tmp_path):
     writer = RawWriter(tmp_path, 0)
     writer.tick(0)
     writer.tick(10 * MAX_AGE_NS)
-    assert [s.state for s in raw_segments(tmp_path, 0)] == ["open"]
+    assert states(tmp_path) == [(0, "open"), (1, "open")]  # the second was made ahead
     writer.read(1, 1, 0, 0, b"x")
     writer.tick(20 * MAX_AGE_NS)
     writer.tick(21 * MAX_AGE_NS - 1)
-    assert [s.state for s in raw_segments(tmp_path, 0)] == ["open"]
+    assert states(tmp_path) == [(0, "open"), (1, "open")]
     writer.tick(21 * MAX_AGE_NS)
-    assert [(s.seq, s.state) for s in raw_segments(tmp_path, 0)] == [(0, "sealed"), (1, "open")]
+    assert states(tmp_path) == [(0, "sealed"), (1, "open"), (2, "open")]
     assert backlog_bytes(tmp_path, 0) == 48
+    writer.seal()
+    assert states(tmp_path) == [(0, "sealed"), (1, "sealed")]
+
+
+def test_a_file_made_ahead_too_late_is_thrown_away_and_the_order_holds(tmp_path):
+    jobs = []
+    writer = RawWriter(tmp_path, 0, aside=jobs.append, capacity_bytes=256)
+    for i in range(12):  # two reads fill a file; the jobs run only now and then, and late
+        writer.read(i, i, 0, 0, bytes([i]) * 64)
+        if i % 5 == 4:
+            while jobs:
+                jobs.pop(0)()
+    writer.seal()
+    while jobs:
+        jobs.pop(0)()
+    found = records(tmp_path)
+    assert [r.request_id for r in found] == list(range(12))
+    seqs = [s.seq for s in raw_segments(tmp_path, 0)]
+    assert seqs == sorted(set(seqs))
+    assert {s.state for s in raw_segments(tmp_path, 0)} == {"sealed"}
 
 
 def test_sealing_and_preparing_may_happen_later_without_losing_a_record(tmp_path):
