@@ -16,6 +16,7 @@ from loadgen.plan import ClosedLoop, Limits, OpenLoop
 from loadgen.schedule import PlannedRequest
 from loadgen.transport.alarm import Alarm
 
+SEAT_APART_NS = 1_000_000
 COARSE_NS = 100_000_000  # up to here a stop is noticed; the rest of the wait is exact
 
 Perform = Callable[[PlannedRequest, int | None], None]
@@ -36,6 +37,7 @@ class Level:
     issue_end_ns: int | None = None
     end_ns: int | None = None
     _busy: int = 0
+    _taken: int = 0
 
     def __post_init__(self) -> None:
         self._busy = self.seats
@@ -51,6 +53,15 @@ class Level:
         deadline_ns = self.deadline_ns
         late = deadline_ns is not None and time.monotonic_ns() >= deadline_ns
         return late or self.stopped.is_set()
+
+    def seat_begin_ns(self) -> int:
+        """When the next seat that asks begins its first request.
+
+        A worker needs some 0.3 ms to send one; all at once, the last of 500 would go out, and the
+        first answers be read, 150 ms late.  So seats begin a millisecond apart.
+        """
+        self._taken += 1
+        return self.begin_ns + (self._taken - 1) * SEAT_APART_NS
 
     def leave(self) -> None:
         """A seat has nothing more to do; the last one ends the level."""
@@ -68,7 +79,7 @@ class Level:
 
 def closed_seat(level: Level, perform: Perform) -> None:
     """One user of closed loop: the next request begins when the last answer has ended."""
-    _until(level.begin_ns)
+    _until(level.seat_begin_ns(), level.stopped)
     while not level.over():
         planned = next(level.requests, None)
         if planned is None:
