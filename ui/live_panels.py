@@ -13,48 +13,30 @@ from ui.plain import counted, ms, number
 from ui.time_charts import INDIGO, ORANGE, RED, TEAL, Line, TimeChart, Timeline, time_charts
 
 
+HELP = {
+    "in_flight": "Requests sent and not ended.",
+    "requests": f"Complete answers per second over the last {RATE_S} s.",
+    "tokens": f"Over the last {RATE_S} s, all streams together. Chunks are counted where the server "
+    "does not say how many tokens a chunk holds.",
+    "ttft": "Time from send to the first token; 95 of 100 requests were faster.",
+    "gap": "Time between successive chunks of one stream; 99 of 100 gaps were shorter.",
+    "errors": "Requests that did not end with a complete answer, by kind below.",
+}
+
+
 def live_tiles_row(now: LiveTiles, status: dict[str, Any]) -> None:
     """Six tiles: what is open, what came, how late, what failed."""
+    in_flight, done = f"{status['in_flight']:,}", f"{status['done']:,} complete so far"
     recent = f"last {LATENCY_S} s"
+    failed = "requests failed" if now.failed else "none so far"
     tiles(
         [
-            Tile(
-                "In flight",
-                f"{status['in_flight']:,}",
-                "streams open",
-                "Requests sent and not ended.",
-            ),
-            Tile(
-                "Requests/s",
-                number(now.requests_per_s),
-                f"{status['done']:,} complete so far",
-                f"Complete answers per second over the last {RATE_S} s.",
-            ),
-            Tile(
-                "Output tokens/s",
-                number(now.tokens_per_s),
-                "all streams",
-                f"Over the last {RATE_S} s, all streams together. Chunks are counted where the "
-                "server does not say how many tokens a chunk holds.",
-            ),
-            Tile(
-                "TTFT p95",
-                ms(now.ttft_p95_ms),
-                f"{recent} · n = {now.n_ttft:,}",
-                "Time from send to the first token; 95 of 100 requests were faster.",
-            ),
-            Tile(
-                "Chunk gap p99",
-                ms(now.gap_p99_ms),
-                recent,
-                "Time between successive chunks of one stream; 99 of 100 gaps were shorter.",
-            ),
-            Tile(
-                "Errors",
-                f"{now.failed:,}",
-                "requests failed" if now.failed else "none so far",
-                "Requests that did not end with a complete answer, by kind below.",
-            ),
+            Tile("In flight", in_flight, "streams open", HELP["in_flight"]),
+            Tile("Requests/s", number(now.requests_per_s), done, HELP["requests"]),
+            Tile("Output tokens/s", number(now.tokens_per_s), "all streams", HELP["tokens"]),
+            Tile("TTFT p95", ms(now.ttft_p95_ms), f"{recent} · n = {now.n_ttft:,}", HELP["ttft"]),
+            Tile("Chunk gap p99", ms(now.gap_p99_ms), recent, HELP["gap"]),
+            Tile("Errors", f"{now.failed:,}", failed, HELP["errors"]),
         ]
     )
 

@@ -33,6 +33,10 @@ def endpoint_fields() -> dict[str, Any]:
         )
         st.caption(f"{PROFILES[name].summary} It runs here: no key, no network, no cost.")
         return {"url": f"sim://{name}", "model": name, "api": "openai_chat", "api_key_env": None}
+    return _own_endpoint()
+
+
+def _own_endpoint() -> dict[str, Any]:
     url = st.text_input(
         "URL",
         key="url",
