@@ -12,11 +12,10 @@ from ui.live_view import LATENCY_S, RATE_S, SHOWN_S, LiveSeries, LiveTiles
 from ui.plain import counted, ms, number
 from ui.time_charts import INDIGO, ORANGE, RED, TEAL, Line, TimeChart, Timeline, time_charts
 
-
 HELP = {
     "in_flight": "Requests sent and not ended.",
     "requests": f"Complete answers per second over the last {RATE_S} s.",
-    "tokens": f"Over the last {RATE_S} s, all streams together. Chunks are counted where the server "
+    "tokens": f"Over the last {RATE_S} s, all streams together. Chunks count where the server "
     "does not say how many tokens a chunk holds.",
     "ttft": "Time from send to the first token; 95 of 100 requests were faster.",
     "gap": "Time between successive chunks of one stream; 99 of 100 gaps were shorter.",
