@@ -1,18 +1,34 @@
 """The `headway` command: load-test streaming LLM endpoints from a terminal or in CI."""
 
+from importlib import import_module
+
 import click
 
-from commands.doctor import doctor
-from commands.quick import quick
 from commands.refusal import HeadwayGroup
-from commands.run import run
-from commands.serve import serve
-from commands.show import show
-from commands.simulate import simulate
-from loadgen.transport.request import VERSION
+from loadgen.version import VERSION
+
+COMMANDS = ("serve", "run", "quick", "simulate", "show", "doctor")
+"""Each is a file of the same name in commands/, imported only when it is used: `serve` shall not
+wait for what `show` needs."""
 
 
-@click.group(cls=HeadwayGroup, context_settings={"help_option_names": ["-h", "--help"]})
+class LazyGroup(HeadwayGroup):
+    """Finds a command's file by its name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """As `--help` lists them."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """None for a name that is no command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        return getattr(import_module(f"commands.{cmd_name}"), cmd_name)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION)
 def main() -> None:
     """Load-test streaming LLM endpoints; every number is true or says where it is not.
@@ -20,9 +36,6 @@ def main() -> None:
     Begin with `headway serve`, or with `headway quick sim://small-gpu --model demo`.
     """
 
-
-for command in (serve, run, quick, simulate, show, doctor):
-    main.add_command(command)
 
 if __name__ == "__main__":
     main(prog_name="headway")

@@ -9,6 +9,7 @@ from loadgen.launch import reconcile
 from storage.client import Store, StoreError
 
 EVERY_S = 2.0
+WARM_UP_AFTER_S = 8.0
 log = logging.getLogger("headway")
 
 
@@ -29,7 +30,7 @@ class Upkeep:
     def until(self, over: threading.Event) -> None:
         """A turn now and every EVERY_S, until `over`."""
         self.turn()
-        if not over.wait(EVERY_S):
+        if not over.wait(WARM_UP_AFTER_S):  # the first page comes first
             warm_up()
         while not over.is_set():
             self.turn()

@@ -1,21 +1,11 @@
 """The bytes of one HTTP/1.1 request."""
 
 import re
-from importlib.metadata import PackageNotFoundError, version
 
 from loadgen.transport.endpoint import Endpoint
+from loadgen.version import VERSION
 
 _NOT_A_VALUE = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
-
-
-def _our_version() -> str:
-    try:
-        return version("headway")
-    except PackageNotFoundError:  # run from a source tree that is not installed
-        return "dev"
-
-
-VERSION = _our_version()
 
 
 def http_request(
