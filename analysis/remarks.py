@@ -26,10 +26,11 @@ def remarks(stage: StageReading) -> list[str]:
         done = throughput.request_rate(stage.requests, window)
         said.append(f"Overload: {offered:.3g} requests/s came, {done:.3g}/s were completed.")
     law = throughput.littles_law(stage.requests, window)
-    if law and not law.is_ok and not window.short:
+    if law and not law.is_ok:
+        why = "rates of a window this short are coarse" if window.short else "rows may be missing"
         said.append(
             f"Little's law is off by {law.difference_share:+.0%}: {law.mean_in_flight:.1f} in "
-            f"flight, {law.rate_x_residence:.1f} from rate × residence; rows may be missing."
+            f"flight, {law.rate_x_residence:.1f} from rate × residence; {why}."
         )
     if stage.cohort.censored:
         why = _why_cancelled(stage)

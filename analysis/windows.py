@@ -18,6 +18,7 @@ from analysis.per_request import US_PER_S, e2e_ms
 PLATEAU_SHARE = 0.9
 STEADY_S = 30.0
 STEADY_ANSWERS = 10  # median E2E that a steady window must hold
+CUT_ANSWERS = 5  # median E2E that must remain of a short stage whose ends are cut
 BINS = 200
 
 
@@ -65,8 +66,8 @@ def stage_window(stage: dict[str, Any], requests: pd.DataFrame) -> Window:
     """The window of one stage.  stage: a row of `stages`; requests: the rows of that stage.
 
     Steady: the stretch with >= 90 % of the plateau's concurrency (open loop: after the first p95
-    answer) that lasts >= 30 s and >= 10 median answers.  Else the stage without the first and last
-    median answer, marked short.
+    answer) that lasts >= 30 s and >= 10 median answers.  Else marked short: the stage without the
+    first and last median answer where >= 5 of them remain, or the whole stage.
     """
     begin, issue_end, end = _bounds(stage, requests)
     answers_ms = e2e_ms(where(requests, is_complete(requests)))
@@ -87,17 +88,23 @@ def stage_window(stage: dict[str, Any], requests: pd.DataFrame) -> Window:
 
 
 def _short(requests: pd.DataFrame, bounds: tuple[int, int, int], median_us: float) -> Window:
+    """A stage too short to be steady, with its ends cut off where enough of it remains.
+
+    Streams that begin together answer in batches: a window about one answer long holds the ends of
+    two batches or of none, so its rates are double or nothing.
+    """
     begin, issue_end, end = bounds
     first, last = int(begin + median_us), int(min(issue_end, end - median_us))
     arrived = arrived_us(requests)
     kept = int(np.sum((arrived >= first) & (arrived < last)))
     needs = f"a steady window needs {max(STEADY_S, STEADY_ANSWERS * median_us / US_PER_S):.0f} s"
+    whole = f"the whole stage, its start-up burst and drain included; {needs}."
+    if last - first < CUT_ANSWERS * median_us:
+        answers = f"{(end - begin) / median_us:.2g} times a median answer"
+        return Window(begin, end, True, f"Too short to cut (it lasts {answers}): {whole}")
     if 2 * kept < len(requests):  # a cut that throws most of the data away tells less, not more
-        reason = (
-            f"Too short to cut ({kept} of {len(requests)} requests would remain): the whole stage, "
-            f"its start-up burst and drain included; {needs}."
-        )
-        return Window(begin, end, True, reason)
+        some = f"{kept} of {len(requests)} requests would remain"
+        return Window(begin, end, True, f"Too short to cut ({some}): {whole}")
     seconds = (last - first) / US_PER_S
     reason = f"Short: {seconds:.1f} s without the first and last median answer; {needs}."
     return Window(first, last, True, reason)

@@ -189,3 +189,10 @@ def test_chart_frames_of_an_empty_run_are_empty():
     assert latency_samples(reading).empty
     assert gap_histogram(reading).empty
     assert load_curve([]).empty
+
+
+def test_littles_law_is_told_of_short_windows_too():
+    rows = [*back_to_back(20), row(99, 0, end_us=5_000_000)]  # one that does not fit the others
+    short = show(Made(rows, [stage(0, "c=1", 0, 20 * 280_000)]).ask, UID)["levels"][0]
+    assert short["window"]["short"]
+    assert any("Little's law" in w and "coarse" in w for w in short["warnings"])

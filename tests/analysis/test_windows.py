@@ -1,6 +1,8 @@
 import numpy as np
+import pytest
 from made import SECOND, back_to_back, frame, never_sent, row, stage
 
+from analysis.throughput import offered_rate, request_rate
 from analysis.windows import arrived_us, members, stage_window
 
 
@@ -27,12 +29,32 @@ def test_a_stage_under_thirty_seconds_loses_its_first_and_last_median_answer_and
     assert "needs 30 s" in window.reason
 
 
-def test_a_cut_that_would_throw_most_away_is_not_made():
-    rows = [row(i, 0) for i in range(4)] + [row(9, 300_000)]
-    window = stage_window(stage(0, "c=4", 0, 600_000), frame(rows))
+def lockstep(batches, answer_us, streams=4):
+    """Streams that begin together and stay together: each batch ends as the next is sent."""
+    return [
+        row(streams * batch + i, batch * answer_us, end_us=(batch + 1) * answer_us)
+        | {"last_token_us": (batch + 1) * answer_us}
+        for batch in range(batches)
+        for i in range(streams)
+    ]
+
+
+def test_rates_of_a_few_lockstep_batches_are_those_of_the_whole_stage():
+    requests = frame(lockstep(3, 1_580_000))
+    of = stage(0, "c=4", 0, 4_770_000) | {"issue_end_us": 3_200_000}
+    window = stage_window(of, requests)
     assert window.short
-    assert len(members(frame(rows), window)) == 5
-    assert "1 of 5 requests would remain" in window.reason
+    assert request_rate(requests, window) == pytest.approx(12 / 4.77, rel=1e-3)
+    assert offered_rate(requests, window) == pytest.approx(12 / 4.77, rel=1e-3)
+    assert "it lasts 3 times a median answer" in window.reason
+
+
+def test_a_cut_that_would_throw_most_away_is_not_made():
+    rows = [row(i, 0) for i in range(8)] + [row(9, 300_000)]
+    window = stage_window(stage(0, "c=8", 0, 2_600_000), frame(rows))
+    assert window.short
+    assert len(members(frame(rows), window)) == 9
+    assert "1 of 9 requests would remain" in window.reason
 
 
 def test_a_ramp_of_streams_is_left_out():
