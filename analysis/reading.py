@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from analysis.frames import floats, is_in, number, where
+from analysis.level_names import unique_names
 from analysis.samples import Cohort, cohort
 from analysis.windows import Window, members, stage_window
 from loadgen.plan import Plan, PlanError, parse
@@ -47,7 +48,7 @@ class StageReading:
 
     @property
     def name(self) -> str:
-        """As shown on axes: `c=16` or `5/s`."""
+        """As shown on axes: `c=16` or `5/s`; no other level of the run has it."""
         return str(self.row["name"])
 
     @property
@@ -79,7 +80,7 @@ def read(ask: Ask, run: str) -> Reading:
     load = where(requests, ~is_in(requests, "phase", "preflight"))
     whole = {name: ask(name, run=run) for name in ("gap_hist", "tokens_per_s")}
     stages: list[StageReading] = []
-    for stage in rows(ask("stages", run=run).sort_values("stage")):
+    for stage in _named_apart(rows(ask("stages", run=run).sort_values("stage"))):
         index = int(stage["stage"])
         mine = _of_stage(load, index)
         window = stage_window(stage, mine)
@@ -98,6 +99,11 @@ def read(ask: Ask, run: str) -> Reading:
             )
         )
     return Reading(row, plan, stages, ask("outcomes", run=run), ask("pulses", run=run))
+
+
+def _named_apart(stages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    names = unique_names(str(stage["name"]) for stage in stages)
+    return [stage | {"name": name} for stage, name in zip(stages, names, strict=True)]
 
 
 def plan_of(run: dict[str, Any]) -> Plan | None:

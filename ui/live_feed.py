@@ -11,6 +11,8 @@ from typing import Any
 
 import orjson
 
+from analysis.level_names import unique_names
+
 KEEP_US = 340_000_000  # charts show 300 s, and their first point looks back 30 s
 COUNTS = ("events", "shared", "missing_stamps")
 
@@ -73,13 +75,15 @@ class LiveFeed:
 
 
 def read_stages(folder: Path) -> list[dict[str, Any]]:
-    """One row per stage begun so far, in order; the last line of a stage wins."""
+    """One row per stage begun so far, in order, named apart; the last line of a stage wins."""
     try:
         raw = (folder / "stages.jsonl").read_bytes()
     except FileNotFoundError:
         return []
     stages = {row["stage"]: row for row in _objects(raw)}
-    return [stages[k] for k in sorted(stages)]
+    begun = [stages[k] for k in sorted(stages)]
+    names = unique_names(row["name"] for row in begun)
+    return [row | {"name": name} for row, name in zip(begun, names, strict=True)]
 
 
 def _objects(raw: bytes) -> list[dict[str, Any]]:

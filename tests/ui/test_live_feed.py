@@ -50,9 +50,18 @@ def test_the_latest_sentence_of_each_kind_is_kept(tmp_path):
 
 
 def test_the_last_row_of_a_stage_wins(tmp_path):
-    rows = [{"stage": 0, "end_us": None}, {"stage": 0, "end_us": 5}, {"stage": 1, "end_us": None}]
-    (tmp_path / "stages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_stages(tmp_path, (0, "c=1", None), (0, "c=1", 5), (1, "c=4", None))
     assert [row["end_us"] for row in read_stages(tmp_path)] == [5, None]
+
+
+def test_the_same_load_again_has_a_name_of_its_own(tmp_path):
+    write_stages(tmp_path, (0, "c=4", None), (0, "c=4", 5), (1, "c=4", None))
+    assert [row["name"] for row in read_stages(tmp_path)] == ["c=4", "c=4 (2)"]
+
+
+def write_stages(folder, *rows):
+    lines = [json.dumps(dict(zip(("stage", "name", "end_us"), row, strict=True))) for row in rows]
+    (folder / "stages.jsonl").write_text("\n".join(lines) + "\n")
 
 
 def test_a_run_without_any_file_yet_has_nothing_to_show(tmp_path):
