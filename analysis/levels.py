@@ -71,7 +71,7 @@ def _evidence(reading: Reading, stage: StageReading, metrics: Json) -> validity.
         n_events=int(cell(stage.bounds, "n_events") or 0),
         n_shared=int(cell(stage.bounds, "n_shared") or 0),
         n_missing=int(cell(stage.bounds, "n_missing") or 0),
-        bound_p99_ms=bound_us / US_PER_MS if bound_us is not None else 0.0,
+        bound_p99_ms=bound_us / US_PER_MS if bound_us is not None else None,
         lag_p99_ms=lag_us / US_PER_MS if lag_us is not None else None,
         send_lag_p99_ms=percentile(send_lag_ms(stage.cohort.arrived), 0.99),
         ttft_p50_ms=metrics["ttft"]["p50"],

@@ -124,6 +124,13 @@ def test_validity_comes_from_the_stamps_of_the_window(shown):
     assert (validity["shared_share"], validity["missing_stamps"]) == (0, 0)
 
 
+def test_a_level_without_a_token_has_no_doubt_about_arrivals():
+    refused = [row(i, 100_000 * i, outcome="http_error") for i in range(3)]
+    found = show(Made(refused, [stage(0, "c=1", 0, SECOND)]).ask, UID)
+    assert found["levels"][0]["validity"]["bound_ms"] is None
+    assert found["validity"]["bound_ms"] is None
+
+
 def test_the_objectives_are_judged_per_level_and_for_the_run(shown):
     assert shown["slo"] == {"result": "met", "broken": []}
     assert shown["levels"][0]["slos"][0]["value_ms"] == 100
