@@ -1,12 +1,18 @@
-"""How a run is going, in one line of text.  Pure: lines and status in, text out."""
+"""How a run is going, in one line of text.  Pure: lines and status in, text out.
+
+What is done and what failed is what the decoders say: a stream that ended well for the transport
+may hold an error or nothing.
+"""
 
 import math
 from collections import Counter, deque
 from typing import Any
 
+from analysis.level_names import unique_names
 from storage.buckets import bucket_us
 
 RATE_WINDOW_US = 3_000_000
+NO_FAILURE = ("complete", "cancelled")  # cancelled: ended by us
 
 
 class Progress:
@@ -16,6 +22,8 @@ class Progress:
         self._stage: int | None = None
         self._ttft: Counter[int] = Counter()
         self._tokens: deque[tuple[int, int]] = deque()
+        self._outcomes: Counter[str] = Counter()
+        self._names: dict[int, str] = {}  # of the stages seen so far
 
     def add(self, lines: list[dict[str, Any]]) -> None:
         """Takes in what LiveTail.read() returned."""
@@ -26,6 +34,7 @@ class Progress:
                 self._ttft.clear()
             self._ttft.update({int(bucket): n for bucket, n in line["ttft"].items()})
             self._tokens.append((line["t_us"], line["tokens"]))
+            self._outcomes.update(line["outcomes"])
         newest = max((t_us for t_us, _ in self._tokens), default=0)
         while self._tokens and self._tokens[0][0] <= newest - RATE_WINDOW_US:
             self._tokens.popleft()
@@ -49,11 +58,12 @@ class Progress:
         """The progress line; status as in status.json."""
         if status["state"] in ("queued", "starting") or not status["stage_name"]:
             return status["message"] or status["state"]
+        failed = sum(n for outcome, n in self._outcomes.items() if outcome not in NO_FAILURE)
         parts = [
-            f"stage {status['stage'] + 1}/{status['n_stages']} {status['stage_name']}",
+            f"stage {status['stage'] + 1}/{status['n_stages']} {self._name(status)}",
             f"{status['in_flight']} in flight",
-            f"{status['done']} done",
-            f"{status['failed']} failed",
+            f"{self._outcomes['complete']} complete",
+            f"{failed} failed",
         ]
         if (rate := self.tokens_per_s()) is not None:
             parts.append(f"{rate:,.0f} tok/s")
@@ -61,3 +71,8 @@ class Progress:
             parts.append(f"TTFT p95 {ttft:.1f} ms" if ttft < 10 else f"TTFT p95 {ttft:,.0f} ms")
         prefix = "" if status["state"] == "running" else f"{status['state']}: "
         return prefix + " · ".join(parts)
+
+    def _name(self, status: dict[str, Any]) -> str:
+        """The stage's name, counted where an earlier stage had the same."""
+        self._names[status["stage"]] = status["stage_name"]
+        return unique_names(self._names[k] for k in sorted(self._names))[-1]

@@ -25,7 +25,7 @@ HELP = {
 
 def live_tiles_row(now: LiveTiles, status: dict[str, Any]) -> None:
     """Six tiles: what is open, what came, how late, what failed."""
-    in_flight, done = f"{status['in_flight']:,}", f"{status['done']:,} complete so far"
+    in_flight, done = f"{status['in_flight']:,}", f"{now.complete:,} complete so far"
     recent = f"last {LATENCY_S} s"
     failed = "requests failed" if now.failed else "none so far"
     tiles(

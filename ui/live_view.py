@@ -46,6 +46,7 @@ class LiveTiles:
     n_ttft: int  # requests behind both
     gap_p50_ms: float | None
     gap_p99_ms: float | None
+    complete: int  # since the run began, as the decoders judge it
     failed: int
 
 
@@ -84,6 +85,7 @@ def live_tiles(live: LiveLines, series: LiveSeries, begin_us: int) -> LiveTiles:
         n_ttft=int(ttft.sum()),
         gap_p50_ms=_quantiles_ms(gap, 0.5)[0],
         gap_p99_ms=_quantiles_ms(gap, 0.99)[0],
+        complete=live.outcomes["complete"],
         failed=sum(n for outcome, n in live.outcomes.items() if outcome not in NO_FAILURE),
     )
 

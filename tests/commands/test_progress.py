@@ -14,12 +14,18 @@ STATUS = {
 }
 
 
-def live(t_s, tokens, ttft, stage=1):
-    return {"t_us": t_s * 1_000_000, "tokens": tokens, "ttft": ttft, "pulse": {"stage": stage}}
+def live(t_s, tokens, ttft, stage=1, outcomes=None):
+    return {
+        "t_us": t_s * 1_000_000,
+        "tokens": tokens,
+        "ttft": ttft,
+        "pulse": {"stage": stage},
+        "outcomes": outcomes or {},
+    }
 
 
 def test_a_line_without_live_data_claims_no_rate():
-    assert Progress().line(STATUS) == "stage 2/3 c=4 · 4 in flight · 20 done · 1 failed"
+    assert Progress().line(STATUS) == "stage 2/3 c=4 · 4 in flight · 0 complete · 0 failed"
 
 
 def test_rate_and_ttft_come_from_the_live_lines():
@@ -46,3 +52,17 @@ def test_ttft_starts_anew_with_each_stage():
 def test_before_the_start_the_message_stands_alone():
     status = {**STATUS, "state": "queued", "message": "Waiting for run abc to end."}
     assert Progress().line(status) == "Waiting for run abc to end."
+
+
+def test_an_answer_with_an_error_in_it_is_no_complete_one():
+    progress = Progress()
+    progress.add([live(1, 0, {}, outcomes={"complete": 17, "stream_error": 3, "cancelled": 2})])
+    progress.add([live(2, 0, {}, outcomes={"empty": 1})])
+    assert "17 complete · 4 failed" in progress.line(STATUS)
+
+
+def test_the_same_load_again_has_a_name_of_its_own():
+    progress = Progress()
+    progress.line(STATUS | {"stage": 0})
+    assert progress.line(STATUS).startswith("stage 2/3 c=4 (2) ")
+    assert progress.line(STATUS).startswith("stage 2/3 c=4 (2) ")

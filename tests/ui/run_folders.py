@@ -75,7 +75,7 @@ def run_folder(data: Path, state: str, **changed: Any) -> Path:
         "message": "",
         "elapsed_s": 25.0,
         "planned_s": 60.0,
-        "done": 125,
+        "done": 132,
         "failed": 0,
         "in_flight": 4,
         "updated_at": 0.0,

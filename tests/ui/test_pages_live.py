@@ -40,6 +40,11 @@ def test_live_finds_the_run_under_way_and_makes_it_the_url(folder):
     assert "Load generator healthy" in words_of(app)
 
 
+def test_what_is_complete_is_what_the_decoders_found_complete(folder):
+    append(folder, live_line(26, outcomes={"empty": 7}))  # for the transport these are done
+    assert "125 complete so far" in metric(open_page("live", run=UID), "Requests/s").delta
+
+
 def test_level_and_time_left_are_told(folder):
     app = open_page("live", run=UID)
     assert any(b.label == "Stop run" for b in app.button)
