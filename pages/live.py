@@ -16,7 +16,7 @@ from ui.live_panels import begin_of, errors_card, health_card, live_charts, live
 from ui.live_view import live_series, live_tiles
 from ui.plain import label
 from ui.run_pages import badges, folder_named, plan_of
-from ui.run_text import STATES, progress, queue_text
+from ui.run_text import STATES, progress, queue_text, runs_before
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -60,10 +60,12 @@ def banner(folder: RunFolder, status: dict[str, Any]) -> None:
             query_params={"run": folder.run_uid},
         )
     elif status["state"] == "queued":
-        ahead = running(data_folder()).index(folder.run_uid)
+        ahead = runs_before(folder.run_uid, running(data_folder()))
         verdict(tone, word, queue_text(ahead, status["message"]))
     elif status["state"] == "running":
-        share, words = progress(status)
+        names = {row["stage"]: row["name"] for row in read_stages(folder.path)}
+        name = names.get(status["stage"], status["stage_name"])
+        share, words = progress(status | {"stage_name": name})
         st.progress(share, text=f"**{word}** · {label(words)}")
     else:
         verdict(tone, word, status["message"])

@@ -66,6 +66,11 @@ def stamps_text(run: Any) -> str:
     return known.get(run["stamps"], "stamps unknown")
 
 
+def runs_before(uid: str, under_way: list[str]) -> int:
+    """How many of the runs under way were started before this one, which may have ended since."""
+    return under_way.index(uid) if uid in under_way else 0
+
+
 def queue_text(ahead: int, message: str) -> str:
     """What a waiting run waits for.  ahead: runs under way that were started before it."""
     if not ahead:

@@ -1,7 +1,7 @@
 import pytest
 
 from loadgen.run_folder import TERMINAL
-from ui.run_text import STATES, endpoint_text, load_text, progress, queue_text
+from ui.run_text import STATES, endpoint_text, load_text, progress, queue_text, runs_before
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,11 @@ def test_progress_tells_the_level_and_the_time_left():
     assert share == 2 / 6
     assert words == "Level 3 of 6 (c=4) · 25 s so far"
     assert progress(status | {"elapsed_s": 99.0})[0] == 1
+
+
+def test_a_run_that_has_ended_since_waits_for_nobody():
+    assert runs_before("b", ["a", "b"]) == 1
+    assert runs_before("b", ["a"]) == 0
 
 
 def test_a_waiting_run_tells_how_many_are_before_it():
