@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from storage.answers import frame, run_id_of
+from storage.counting import linear, told_by_request
 
 Cursor = duckdb.DuckDBPyConnection
 
@@ -92,35 +93,38 @@ def gap_quantiles(  # noqa: PLR0913  # the arguments of a question; callers name
     )
 
 
-_GAP_QUANTILES = """
-    WITH r AS (
+# Each distinct value once with its number: memory grows with the values, not with the events.
+_GAP_QUANTILES = f"""
+    WITH asked AS (
         SELECT request_id, output_tokens, one_token_per_chunk FROM request_times
         WHERE run_id = $run_id AND stage = $stage AND outcome = 'complete'
             AND phase NOT IN ('preflight', 'warmup') AND asked_us >= $w0 AND asked_us < $w1),
-    e AS (
-        SELECT request_id, gap_us, output_tokens,
-            coalesce(n_tokens, CASE WHEN one_token_per_chunk THEN 1 END) AS c
-        FROM token_events JOIN r USING (request_id) WHERE run_id = $run_id AND t_us >= $w0),
-    told AS (
-        SELECT request_id FROM e GROUP BY request_id
-        HAVING count(c) = count(*) AND sum(c) = any_value(output_tokens)),
-    gap AS (
-        SELECT quantile_cont(gap_us, $qs) AS values_us, count(gap_us) AS n, avg(gap_us) AS mean
-        FROM e),
-    per_value AS (
-        SELECT gap_us / c::DOUBLE AS v, sum(c) AS w FROM e JOIN told USING (request_id)
-        WHERE gap_us IS NOT NULL AND c > 0 GROUP BY v),
+    r AS MATERIALIZED ({told_by_request("asked", "t_us >= $w0")}),
+    counted AS MATERIALIZED (
+        SELECT gap_us, CASE WHEN is_told THEN coalesce(n_tokens, 1) END AS c, count(*) AS n
+        FROM token_events JOIN r USING (request_id)
+        WHERE run_id = $run_id AND t_us >= $w0 AND gap_us IS NOT NULL
+        GROUP BY ALL),
+    per_value AS MATERIALIZED (
+        SELECT 'gap' AS metric, gap_us::DOUBLE AS v, sum(n)::BIGINT AS w FROM counted GROUP BY v
+        UNION ALL
+        SELECT 'itl', gap_us / c::DOUBLE AS v, sum(n * c)::BIGINT FROM counted
+        WHERE c > 0 GROUP BY v),
     summed AS (
-        SELECT v, sum(w) OVER (ORDER BY v) AS upto, sum(w) OVER () AS total FROM per_value),
-    itl AS (
-        SELECT coalesce(sum(w), 0)::BIGINT AS n, sum(v * w) / sum(w) AS mean FROM per_value),
-    q AS (SELECT unnest($qs) AS q, generate_subscripts($qs, 1) AS i)
-    SELECT 'gap' AS metric, q, values_us[i] AS value_us, n, mean AS mean_us, 0::BIGINT AS undefined
-    FROM q, gap
-    UNION ALL
-    SELECT 'itl', q, (SELECT min(v) FROM summed WHERE upto >= q * total), itl.n, itl.mean,
-        (SELECT count(gap_us) FROM e ANTI JOIN told USING (request_id))
-    FROM q, itl
+        SELECT *, sum(w) OVER (PARTITION BY metric ORDER BY v)::BIGINT AS upto,
+            sum(w) OVER (PARTITION BY metric)::BIGINT AS total FROM per_value),
+    q AS (SELECT unnest($qs) AS q),
+    found AS (
+        SELECT metric, q, CASE metric WHEN 'gap' THEN {linear("v", "upto", "total", "q")}
+            ELSE min(v) FILTER (WHERE upto >= q * total) END AS value_us
+        FROM summed CROSS JOIN q GROUP BY metric, q),
+    whole AS (SELECT metric, sum(w)::BIGINT AS n, sum(v * w) / sum(w) AS mean_us
+        FROM per_value GROUP BY metric)
+    SELECT metric, q, value_us, coalesce(n, 0)::BIGINT AS n, mean_us,
+        CASE metric WHEN 'gap' THEN 0
+            ELSE (SELECT coalesce(sum(n), 0) FROM counted WHERE c IS NULL) END::BIGINT AS undefined
+    FROM (SELECT unnest(['gap', 'itl']) AS metric) CROSS JOIN q
+        LEFT JOIN found USING (metric, q) LEFT JOIN whole USING (metric)
     ORDER BY metric, q"""
 
 
@@ -151,14 +155,7 @@ def stamp_bounds(cursor: Cursor, run: str, stage: int, w0_us: int, w1_us: int) -
     """
     return frame(
         cursor,
-        f"""
-        SELECT count(*) AS n_events, count(*) FILTER (WHERE shared) AS n_shared,
-            count(*) FILTER (WHERE lag_us IS NULL) AS n_missing,
-            quantile_cont(bound_us, 0.99) AS bound_p99_us,
-            quantile_cont(bound_us, 0.99) FILTER (WHERE shared) AS bound_shared_p99_us,
-            max(bound_us) AS bound_max_us,
-            quantile_cont(lag_us, 0.5) AS lag_p50_us, quantile_cont(lag_us, 0.99) AS lag_p99_us
-        FROM ({_IN_WINDOW})""",
+        _STAMP_BOUNDS,
         run_id=run_id_of(cursor, run),
         stage=int(stage),
         w0=int(w0_us),
@@ -167,8 +164,39 @@ def stamp_bounds(cursor: Cursor, run: str, stage: int, w0_us: int, w1_us: int) -
 
 
 # A stream that has not ended has no row in requests yet: the window alone says its stage.
+_STAMP_BOUNDS = f"""
+    WITH counted AS MATERIALIZED (
+        SELECT grouping(lag_us) = 0 AS is_lag, shared, bound_us, lag_us, count(*) AS n
+        FROM token_events ANTI JOIN
+            (SELECT request_id FROM requests WHERE run_id = $run_id AND stage <> $stage)
+            USING (request_id)
+        WHERE run_id = $run_id AND t_us >= $w0 AND t_us < $w1
+        GROUP BY GROUPING SETS ((shared, bound_us), (lag_us))),
+    bound AS (
+        SELECT bound_us AS v, sum(sum(n)) OVER (ORDER BY bound_us)::BIGINT AS upto,
+            sum(sum(n)) OVER ()::BIGINT AS total
+        FROM counted WHERE NOT is_lag GROUP BY bound_us),
+    bound_shared AS (
+        SELECT bound_us AS v, sum(n) OVER (ORDER BY bound_us)::BIGINT AS upto,
+            sum(n) OVER ()::BIGINT AS total
+        FROM counted WHERE NOT is_lag AND shared),
+    lag AS (
+        SELECT lag_us AS v, sum(n) OVER (ORDER BY lag_us)::BIGINT AS upto,
+            sum(n) OVER ()::BIGINT AS total
+        FROM counted WHERE is_lag AND lag_us IS NOT NULL)
+    SELECT coalesce(sum(n) FILTER (WHERE NOT is_lag), 0)::BIGINT AS n_events,
+        coalesce(sum(n) FILTER (WHERE NOT is_lag AND shared), 0)::BIGINT AS n_shared,
+        coalesce(sum(n) FILTER (WHERE is_lag AND lag_us IS NULL), 0)::BIGINT AS n_missing,
+        (SELECT {linear("v", "upto", "total", "0.99::DOUBLE")} FROM bound) AS bound_p99_us,
+        (SELECT {linear("v", "upto", "total", "0.99::DOUBLE")} FROM bound_shared)
+            AS bound_shared_p99_us,
+        max(bound_us) AS bound_max_us,
+        (SELECT {linear("v", "upto", "total", "0.5::DOUBLE")} FROM lag) AS lag_p50_us,
+        (SELECT {linear("v", "upto", "total", "0.99::DOUBLE")} FROM lag) AS lag_p99_us
+    FROM counted"""
+
 _IN_WINDOW = """
-    SELECT e.*, coalesce(n_tokens, CASE WHEN one_token_per_chunk THEN 1 END) AS c
+    SELECT coalesce(n_tokens, CASE WHEN one_token_per_chunk THEN 1 END) AS c
     FROM token_events e LEFT JOIN
         (SELECT request_id, stage, one_token_per_chunk FROM request_times
          WHERE run_id = $run_id) r USING (request_id)

@@ -102,6 +102,21 @@ def test_itl_quantiles_are_those_of_each_gap_repeated_for_its_tokens(account, st
     assert rows[0]["mean_us"] == pytest.approx(values.mean())
 
 
+@pytest.mark.parametrize("gaps", [(5,), (5, 9), (0, 0, 0, 8), (3, 3, 7, 7, 7, 7, 9)])
+def test_quantiles_of_few_and_equal_gaps_are_numpy_s(shared_tables, gaps):
+    run = RunFolder(shared_tables.data)
+    run.columns(0, [Stream(0, gaps_us=gaps)])
+    shared_tables.turn()
+    at = {"run": run.uid, "stage": 0, "w0_us": 0, "w1_us": 10 * SECOND}
+    rows = shared_tables.ask("gap_quantiles", qs=QS, **at)
+    found = {m: [row["value_us"] for row in rows if row["metric"] == m] for m in ("gap", "itl")}
+    assert found["gap"] == pytest.approx(np.quantile(gaps, QS).tolist())
+    assert found["itl"] == np.quantile(gaps, QS, method="inverted_cdf").tolist()
+    (bounds,) = shared_tables.ask("stamp_bounds", **at)
+    assert (bounds["n_shared"], bounds["bound_shared_p99_us"]) == (0, None)
+    assert (bounds["lag_p50_us"], bounds["lag_p99_us"]) == (7, 7)
+
+
 def test_an_empty_window_has_no_quantiles_and_no_tokens(account):
     at = {"stage": 0, "w0_us": 10**12, "w1_us": 10**12 + 1}
     rows = account("gap_quantiles", qs=[0.5], **at)
