@@ -35,10 +35,12 @@ class Crew:
 
     def start_simulator(self, plan: Plan) -> str:
         """The simulated endpoint of a sim:// target; returns its real URL."""
-        profile = urlsplit(plan.target.url).hostname or ""
-        truth = self._folder.path / "truth.jsonl"
+        target = urlsplit(plan.target.url)
+        profile = target.hostname or ""
         arguments = ["--port", "0", "--profile", profile, "--model", plan.target.model]
-        arguments += ["--truth", str(truth), "--with-parent"]
+        arguments += ["--with-parent"]
+        if target.query == "truth":  # 185 bytes a token: only where somebody asks
+            arguments += ["--truth", str(self._folder.path / "truth.jsonl")]
         simulator = self._simulator = subprocess.Popen(
             [sys.executable, "-m", "simulator.server", *arguments],
             stdin=subprocess.DEVNULL,

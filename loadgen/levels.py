@@ -70,41 +70,52 @@ class Level:
             self.end_ns = time.monotonic_ns()
             self.finished.set()
 
+    def issued(self) -> None:
+        """A request begins now; the last one's time ends the issuing of a level by requests."""
+        self.issue_end_ns = time.monotonic_ns()
+
     def issuing_ended(self) -> None:
-        """Called by each seat as it stops issuing; the last call's time counts."""
-        now_ns = time.monotonic_ns()
-        deadline_ns = self.deadline_ns
-        self.issue_end_ns = now_ns if deadline_ns is None else min(now_ns, deadline_ns)
+        """A seat issues no more: by the clock, a request could have begun until now."""
+        if self.over():
+            self.issue_end_ns = time.monotonic_ns()
+            if self.deadline_ns is not None:
+                self.issue_end_ns = min(self.issue_end_ns, self.deadline_ns)
 
 
 def closed_seat(level: Level, perform: Perform) -> None:
     """One user of closed loop: the next request begins when the last answer has ended."""
-    _until(level.seat_begin_ns(), level.stopped)
-    while not level.over():
-        planned = next(level.requests, None)
-        if planned is None:
-            break
-        perform(planned, None)
-    level.issuing_ended()
-    level.leave()
+    try:
+        _until(level.seat_begin_ns(), level.stopped)
+        while not level.over():
+            planned = next(level.requests, None)
+            if planned is None:
+                break
+            level.issued()
+            perform(planned, None)
+        level.issuing_ended()
+    finally:  # also if Locust takes the seat away: a level must not wait for it for ever
+        level.leave()
 
 
 def open_seat(level: Level, perform: Perform) -> None:
     """The conductor of this worker's arrivals: each begins at its due instant, whatever is open."""
     alarm = Alarm()
     open_streams = Group()
-    for planned in level.requests:
-        due_ns = level.begin_ns + (planned.due_ns or 0)
-        _until(due_ns - COARSE_NS, level.stopped)
-        alarm.wait_until(due_ns)
-        if level.stopped.is_set():
-            break
-        open_streams.add(gevent.spawn(perform, planned, due_ns))
-    alarm.close()
-    _until(level.deadline_ns or 0, level.stopped)
-    level.issuing_ended()
-    open_streams.join()
-    level.leave()
+    try:
+        for planned in level.requests:
+            due_ns = level.begin_ns + (planned.due_ns or 0)
+            _until(due_ns - COARSE_NS, level.stopped)
+            alarm.wait_until(due_ns)
+            if level.stopped.is_set():
+                break
+            level.issued()
+            open_streams.add(gevent.spawn(perform, planned, due_ns))
+        _until(level.deadline_ns or 0, level.stopped)
+        level.issuing_ended()
+        open_streams.join()
+    finally:
+        alarm.close()
+        level.leave()
 
 
 SEATS: dict[str, Callable[[Level, Perform], None]] = {"closed": closed_seat, "open": open_seat}

@@ -23,13 +23,16 @@ from typing import Any
 import gevent
 from gevent.event import Event
 from gevent.queue import Queue
-from locust import User, task
+from locust import User, runners, task
 from locust.env import Environment
 
 from loadgen.run_folder import RunFolder
 from loadgen.transport.call import Done
 from loadgen.worker import Worker
 
+# The leader polls the processes themselves.  Locust would stop a run whose only worker paused for
+# 4 s, and a worker whose host's wall clock was set by more than a minute.
+runners.HEARTBEAT_LIVENESS = runners.MASTER_HEARTBEAT_TIMEOUT = 10**9
 HOST = "127.0.0.1"
 NICENESS = -10
 TO_WORKERS = ("warm", "begin", "cut", "leave")

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -14,14 +15,26 @@ def identity(pid: int) -> dict[str, Any]:
         created = psutil.Process(pid).create_time()
     except psutil.NoSuchProcess:  # ended already: reconcile will say so
         created = 0.0
-    return {"pid": pid, "create_time": created, "pgid": pid}
+    return {"pid": pid, "create_time": created, "birth_ticks": birth_ticks(pid), "pgid": pid}
+
+
+def birth_ticks(pid: int) -> int | None:
+    """Clock ticks from the host's start to the process's; None where /proc does not tell.
+
+    create_time is a wall-clock time and moves with every step of that clock; this does not.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[19])
 
 
 def alive(proc: dict[str, Any]) -> psutil.Process | None:
     """The process of proc.json if it still runs; a later process with its number is not it."""
     try:
         process = psutil.Process(proc["pid"])
-        if process.create_time() == proc["create_time"] and process.status() != "zombie":
+        if _born_as(process, proc) and process.status() != "zombie":
             return process
     except psutil.NoSuchProcess:
         pass
@@ -34,8 +47,22 @@ def group(proc: dict[str, Any]) -> Iterator[psutil.Process]:
         with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError, PermissionError):
             if os.getpgid(process.pid) != proc["pgid"]:
                 continue
-            if process.create_time() >= proc["create_time"] and process.status() != "zombie":
+            if _born_since(process, proc) and process.status() != "zombie":
                 yield process
+
+
+def _born_as(process: psutil.Process, proc: dict[str, Any]) -> bool:
+    ticks = proc.get("birth_ticks")
+    if ticks is not None:
+        return birth_ticks(process.pid) == ticks
+    return process.create_time() == proc["create_time"]
+
+
+def _born_since(process: psutil.Process, proc: dict[str, Any]) -> bool:
+    ticks = proc.get("birth_ticks")
+    if ticks is not None:
+        return (birth_ticks(process.pid) or 0) >= ticks
+    return process.create_time() >= proc["create_time"]
 
 
 def command(process: psutil.Process) -> list[str]:

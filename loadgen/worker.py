@@ -112,8 +112,9 @@ class Worker:
         self._level = None
         self._collector.thaw()
         self._beat()
-        ended = {"worker": self.index, "stage": stage, "end_ns": level.end_ns}
-        self._line.send("ended", {**ended, "issue_end_ns": level.issue_end_ns})
+        end_ns = level.end_ns or time.monotonic_ns()
+        ended = {"worker": self.index, "stage": stage, "end_ns": end_ns}
+        self._line.send("ended", {**ended, "issue_end_ns": level.issue_end_ns or begin_ns})
 
     def cut(self, detail: str) -> None:
         """End everything now: nothing more is issued, open streams are cancelled."""
@@ -129,12 +130,10 @@ class Worker:
 
     def _perform(self, planned: PlannedRequest, due_ns: int | None) -> None:
         counts, limits = self.counts, self._plan.limits
-        if due_ns is not None:
-            counts.send_lags_us.append((time.monotonic_ns() - due_ns) // 1000)
-            if counts.in_flight >= limits.max_in_flight:
-                counts.not_sent += 1
-                self._sender.record_not_sent(planned, due_ns)
-                return
+        if due_ns is not None and counts.in_flight >= limits.max_in_flight:
+            counts.not_sent += 1
+            self._sender.record_not_sent(planned, due_ns)
+            return
         counts.in_flight += 1
         counts.sent += 1
         try:
@@ -144,6 +143,8 @@ class Worker:
             return
         finally:
             counts.in_flight -= 1
+        if due_ns is not None and done.send_ns is not None:
+            counts.send_lags_us.append((done.send_ns - due_ns) // 1000)
         self._count(done)
         if self.on_done is not None:
             self.on_done(self._plan.stages[planned.stage].name, done)

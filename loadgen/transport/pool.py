@@ -137,6 +137,8 @@ class Pool:
             answer.phases = opened.phases
             return self._close_record(answer, opened.cause, str(opened))
         if opened is None or answer.cancelled is not None:
+            if opened is not None:
+                opened.close()
             return self._close_record(answer, "cancelled", answer.cancelled)
         answer.is_reused, answer.phases = False, opened.phases
         self._send(answer, opened, call)

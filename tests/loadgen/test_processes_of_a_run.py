@@ -40,7 +40,13 @@ def ended_process():
 def test_a_later_process_with_the_same_number_is_not_the_leader():
     mine = identity(os.getpid())
     assert alive(mine) is not None
-    assert alive({**mine, "create_time": mine["create_time"] - 100}) is None
+    assert alive({**mine, "birth_ticks": mine["birth_ticks"] - 100}) is None
+
+
+@pytest.mark.slow
+def test_a_step_of_the_wall_clock_does_not_end_a_run():
+    mine = identity(os.getpid())
+    assert alive({**mine, "create_time": mine["create_time"] + 3600}) is not None
 
 
 @pytest.mark.slow

@@ -87,6 +87,18 @@ def test_a_decoder_killed_with_9_loses_nothing(runs):
     assert requests["output_tokens"].eq(12).all()
 
 
+@pytest.mark.parametrize("level", [{"concurrency": 4, "requests": 60}, LEVEL | {"seconds": 12}])
+def test_a_worker_that_is_paused_for_seconds_goes_on(runs, level):
+    run = runs.start(level)
+    runs.wait(run, measuring)
+    worker = member(runs.folder(run).read("proc.json"), "loadgen.locustfile")
+    worker.suspend()
+    time.sleep(6)
+    worker.resume()
+    assert runs.end(run)["state"] == "finished"
+    assert set(runs.requests(run)["outcome"]) == {"complete"}
+
+
 def test_a_run_outlives_the_process_that_started_it(runs):
     script = (
         "import sys, time; from pathlib import Path; from loadgen import launch, plan\n"

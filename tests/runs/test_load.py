@@ -80,6 +80,15 @@ def test_a_level_by_seconds_issues_nothing_after_its_end_and_drains(runs):
     assert requests["end_us"].max() <= stage["end_us"]
 
 
+def test_a_level_by_requests_ends_its_issuing_with_the_last_request(runs):
+    run = runs.start({"concurrency": 2, "requests": 6})
+    assert runs.end(run)["state"] == "finished"
+    stage = json.loads(runs.folder(run).path.joinpath("stages.jsonl").read_text().splitlines()[-1])
+    last_send_us = runs.requests(run)["send_us"].max()
+    assert abs(stage["issue_end_us"] - last_send_us) < 50_000
+    assert stage["end_us"] - stage["issue_end_us"] > 100_000  # the answer took its time
+
+
 def test_cold_connections_are_opened_for_each_stream(runs):
     run = runs.start({"concurrency": 2, "requests": 6}, connections="cold")
     assert runs.end(run)["state"] == "finished"
