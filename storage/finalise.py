@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 
+from storage.counting import told_by_request
 from storage.database import rollback
 
 QUIET_S = 60.0
@@ -86,17 +87,12 @@ _GAPS = f"""
 
 _ITL = f"""
     INSERT INTO hist BY NAME
-    WITH e AS (
-        SELECT request_id, stage, asked_us, output_tokens, gap_us,
-            coalesce(n_tokens, CASE WHEN one_token_per_chunk THEN 1 END) AS c
-        FROM token_events JOIN ({_COMPLETE}) USING (request_id) WHERE run_id = $run_id),
-    told AS (
-        SELECT request_id FROM e GROUP BY request_id
-        HAVING count(c) = count(*) AND sum(c) = any_value(output_tokens))
+    WITH asked AS ({_COMPLETE}),
+    r AS MATERIALIZED ({told_by_request("asked")})
     SELECT $run_id AS run_id, stage, 'itl' AS metric, asked_us // 10_000_000 AS t10,
-        bucket(gap_us / c) AS b, sum(c)::BIGINT AS n
-    FROM e JOIN told USING (request_id)
-    WHERE gap_us IS NOT NULL AND c > 0
+        bucket(gap_us / coalesce(n_tokens, 1)) AS b, sum(coalesce(n_tokens, 1))::BIGINT AS n
+    FROM token_events JOIN (FROM r WHERE is_told) USING (request_id)
+    WHERE run_id = $run_id AND gap_us IS NOT NULL
     GROUP BY ALL"""
 
 _TOKENS_PER_S = """
@@ -112,7 +108,8 @@ _TOKENS_PER_S = """
         count(*) AS events, count(*) FILTER (WHERE c IS NULL) AS unknown
     FROM e GROUP BY stage, sec"""
 
-# A chunk whose count is unknown is taken for the mean tokens per chunk of the requests that tell.
+# A chunk whose count is unknown is taken for the mean tokens per chunk of the requests that tell; a
+# second in which even that is unknown leaves no peak: it may have been the best one.
 _SUMMARY = f"""
     INSERT INTO summary BY NAME
     WITH per AS (
@@ -135,11 +132,13 @@ _SUMMARY = f"""
         SELECT stage, sum(tokens)::BIGINT AS tokens, sum(unknown)::BIGINT AS unknown
         FROM tok_sec WHERE run_id = $run_id AND stage >= 0
         GROUP BY GROUPING SETS ((stage, sec), (sec))),
+    estimated AS (
+        SELECT per_sec.stage, tokens + CASE WHEN unknown = 0 THEN 0
+            ELSE unknown * tokens_per_chunk END AS tokens
+        FROM per_sec JOIN per ON per.stage IS NOT DISTINCT FROM per_sec.stage),
     peak AS (
-        SELECT per_sec.stage, max(tokens + CASE WHEN unknown = 0 THEN 0
-            ELSE unknown * tokens_per_chunk END) AS peak_tokens_per_s
-        FROM per_sec JOIN per ON per.stage IS NOT DISTINCT FROM per_sec.stage
-        GROUP BY per_sec.stage)
+        SELECT stage, CASE WHEN count(tokens) = count(*) THEN max(tokens) END AS peak_tokens_per_s
+        FROM estimated GROUP BY stage)
     SELECT $run_id AS run_id, per.*, peak_tokens_per_s
     FROM per LEFT JOIN peak ON per.stage IS NOT DISTINCT FROM peak.stage"""
 

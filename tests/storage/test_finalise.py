@@ -123,6 +123,22 @@ def test_peak_tokens_take_unknown_chunks_for_the_mean_of_those_that_tell(tables,
     assert tables.ask("runs")[0]["peak_tokens_per_s"] == pytest.approx(20 * 3)
 
 
+def test_there_is_no_peak_of_a_stage_if_the_tokens_of_one_second_are_unknown(
+    shared_tables,
+):
+    run = RunFolder(shared_tables.data)
+    told = Stream(0, told=(1,) * 10, output_tokens=None)
+    untold = Stream(1, send_us=3_000_000, output_tokens=None)
+    run.columns(0, [told, untold, Stream(2, send_us=5_000_000, stage=1, told=(2,) * 10)])
+    run.end()
+    shared_tables.turn()
+    peaks = shared_tables.sql(
+        "SELECT stage, peak_tokens_per_s FROM summary JOIN runs USING (run_id) "
+        f"WHERE run_uid = '{run.uid}' AND stage IS NOT NULL ORDER BY stage"
+    )
+    assert peaks == [(0, None), (1, 20)]
+
+
 def test_a_run_without_any_request_is_closed_with_zero_requests(tables, tmp_path):
     run = RunFolder(tmp_path)
     run.end("failed")
