@@ -24,6 +24,8 @@ from loadgen.run_folder import RunFolder, runs_folder, terminal
 
 STOP_WITHIN_S = 3.0
 PROJECT = Path(__file__).resolve().parent.parent
+MOST_DECODINGS = 3  # by reconcile; a decoder that dies each time would be started for ever
+_settled: set[Path] = set()  # ended and decoded: nothing there will change, nobody need look again
 _children: list[subprocess.Popen[bytes]] = []  # polled, so that an ended leader is no zombie
 
 
@@ -93,7 +95,8 @@ def state(data: Path, run_uid: str) -> dict[str, Any]:
 
 def running(data: Path) -> list[str]:
     """run_uids that have not ended, oldest first."""
-    return [f.run_uid for f in _folders(data) if not terminal(_state_of(f))]
+    folders = [f for f in _folders(data) if f.path not in _settled]
+    return [f.run_uid for f in folders if not terminal(_state_of(f))]
 
 
 def reconcile(data: Path) -> list[str]:
@@ -106,7 +109,10 @@ def reconcile(data: Path) -> list[str]:
         if child.poll() is not None:
             _children.remove(child)
     with _only_one(data) as mine:
-        return [f.run_uid for f in _folders(data) if _reconcile_run(f)] if mine else []
+        if not mine:
+            return []
+        folders = [f for f in _folders(data) if f.path not in _settled]
+        return [f.run_uid for f in folders if _reconcile_run(f)]
 
 
 def _reconcile_run(folder: RunFolder) -> bool:
@@ -116,11 +122,28 @@ def _reconcile_run(folder: RunFolder) -> bool:
     if not ended and (proc := folder.read("proc.json")):
         kill(p for p in group(proc) if "loadgen.decoder" not in command(p))
     for worker in folder.undecoded():
-        if not command_runs(["loadgen.decoder", str(folder.path), str(worker)]):
+        if command_runs(["loadgen.decoder", str(folder.path), str(worker)]):
+            continue
+        if folder.count_decoding(worker) > MOST_DECODINGS:
+            _give_up_decoding(folder, worker)
+        else:
             _children.append(_decode(folder, worker))
     if not ended:
         _mark_ended(folder)
+    elif not folder.undecoded():
+        _settled.add(folder.path)
     return not ended
+
+
+def _give_up_decoding(folder: RunFolder, worker: int) -> None:
+    """Raw reads no decoder survives stay where they are, and the run says so."""
+    folder.mark_decoded(worker)
+    status = folder.read("status.json") or {}
+    status["message"] = (
+        f"{status.get('message', '')} Some raw reads of load worker {worker} could not be decoded; "
+        f"they are kept in {folder.spool}. The run's log says why: please report it."
+    ).strip()
+    folder.write("status.json", status)
 
 
 def _mark_ended(folder: RunFolder) -> None:

@@ -71,4 +71,17 @@ class RunFolder:
         for path in self.spool.glob("raw-w*"):
             if path.suffix in (".open", ".seg"):
                 workers.add(int(path.name.split("-")[1][1:]))
-        return sorted(k for k in workers if not (self.spool / f"decoded-w{k}").exists())
+        return sorted(k for k in workers if not self._decoded_mark(k).exists())
+
+    def mark_decoded(self, worker: int) -> None:
+        """Nothing of this worker will be decoded any more."""
+        self._decoded_mark(worker).touch()
+
+    def count_decoding(self, worker: int) -> int:
+        """One more attempt to decode this worker's raw reads after its run; how many it makes."""
+        with (self.spool / f"decodings-w{worker}").open("ab", buffering=0) as tries:
+            tries.write(b".")
+            return tries.tell()
+
+    def _decoded_mark(self, worker: int) -> Path:
+        return self.spool / f"decoded-w{worker}"

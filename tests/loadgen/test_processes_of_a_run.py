@@ -12,6 +12,7 @@ from loadgen import launch
 from loadgen.plan import parse
 from loadgen.processes import alive, identity
 from loadgen.run_folder import RunFolder
+from storage.raw_spool import RawWriter
 
 PLAN = parse(
     {
@@ -112,3 +113,21 @@ def test_a_status_is_replaced_whole(tmp_path):
         folder.write("status.json", {"i": i})
         assert json.loads((folder.path / "status.json").read_bytes()) == {"i": i}
     assert [p.name for p in folder.path.glob(".status*")] == []
+
+
+@pytest.mark.slow
+def test_raw_reads_no_decoder_survives_are_given_up_with_a_sentence(tmp_path):
+    folder = make_folder(tmp_path, state="finished", message="All levels were measured.")
+    folder.write("run.json", {"t0_mono_ns": 0})
+    writer = RawWriter(folder.spool, 0)
+    writer.open(0, {"api": "no such API"}, 0)  # each decoder dies of it
+    writer.seal()
+    deadline = time.monotonic() + 60
+    while folder.undecoded() and time.monotonic() < deadline:
+        launch.reconcile(tmp_path)
+        time.sleep(0.1)
+    state = launch.state(tmp_path, folder.run_uid)
+    assert state["state"] == "finished"
+    assert "could not be decoded" in state["message"]
+    assert list(folder.spool.glob("raw-*.seg"))
+    assert (folder.spool / "decodings-w0").stat().st_size == 4
