@@ -12,7 +12,7 @@ from ui.card import card, tiles, verdict
 from ui.data import ask
 from ui.plain import label
 from ui.plan_text import plan_downloads
-from ui.run_data import chart_frame, shown_of
+from ui.run_data import chart_frame, shown_of, version_of
 from ui.run_pages import badges, has_folder, plan_of, wait_for_the_end, wait_until_known
 from ui.run_tables import (
     failures_table,
@@ -90,7 +90,7 @@ def draw(run: Json, chart: str, **options: Any) -> None:
     """One figure of CHARTS in its card."""
     told = CHARTS[chart]
     with card(chart, told.title, told.caption):
-        frame = chart_frame(run["run_uid"], run["state"], chart)
+        frame = chart_frame(run["run_uid"], version_of(run), chart)
         st.plotly_chart(told.draw(frame, **options), key=chart, config=CONFIG, alt=told.title)
 
 
@@ -162,7 +162,7 @@ if not terminal(run["state"]):
     head(run, None, plan)
     wait_for_the_end(run)
     st.stop()
-shown = shown_of(run["run_uid"], run["state"])
+shown = shown_of(run["run_uid"], version_of(run))
 head(run, shown, plan)
 judged(run, shown)
 if shown["levels"]:
@@ -179,7 +179,8 @@ if shown["levels"]:
     tiles(level_tiles(level))
     st.caption(
         "In grey: 95 % confidence interval and number of samples; ≥ where they are too few for an "
-        "upper bound. The charts below show every level."
+        "upper bound, few where they cannot carry the percentile. The charts below show every "
+        "level."
     )
     for warning in level["warnings"]:
         st.markdown(f":orange[:material/warning: {label(warning, 300)}]")

@@ -1,4 +1,8 @@
-"""One run's records, numbers and chart frames, kept while the run's state does not change."""
+"""One run's records, numbers and chart frames, kept while what the store has of it is the same.
+
+A run that has ended may be opened again by segments that come late: its state ends up the same, so
+each cache is also keyed by how much the store holds.
+"""
 
 from typing import Any
 
@@ -12,23 +16,28 @@ from charts.registry import CHARTS
 from ui.data import ask
 
 
+def version_of(run: dict[str, Any]) -> str:
+    """What changes whenever a run's numbers may have.  run: a row of the store's `run`."""
+    return f"{run['state']} {run['n_events']} {run['n_requests']}"
+
+
 @st.cache_resource(max_entries=4, show_spinner="Reading the run …")
-def reading_of(uid: str, state: str) -> Reading:
+def reading_of(uid: str, version: str) -> Reading:
     """Everything the analysis asks the store for; shared between sessions, never changed."""
-    del state  # a part of the cache's key only
+    del version  # a part of the cache's key only
     return read(ask, uid)
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
-def shown_of(uid: str, state: str) -> dict[str, Any]:
+def shown_of(uid: str, version: str) -> dict[str, Any]:
     """The JSON of `headway show --json`."""
-    return show_of(reading_of(uid, state))
+    return show_of(reading_of(uid, version))
 
 
 @st.cache_data(max_entries=50, max_size="128MB", show_spinner=False)
-def chart_frame(uid: str, state: str, chart: str) -> pd.DataFrame:
+def chart_frame(uid: str, version: str, chart: str) -> pd.DataFrame:
     """The frame that CHARTS[chart] draws: of the levels' numbers, or of the records themselves."""
     made_by = CHARTS[chart].frame
     if made_by == "load_curve":
-        return chart_frames.load_curve(shown_of(uid, state)["levels"])
-    return getattr(chart_frames, made_by)(reading_of(uid, state))
+        return chart_frames.load_curve(shown_of(uid, version)["levels"])
+    return getattr(chart_frames, made_by)(reading_of(uid, version))
