@@ -3,6 +3,7 @@
 from typing import Any
 
 from analysis.metrics import METRICS
+from analysis.quantiles import is_thin, thin_below
 from ui.card import Tile
 from ui.plain import DASH, label, ms, number
 
@@ -27,12 +28,24 @@ def percentile_tile(title: str, metrics: Json, of: tuple[str, str]) -> Tile:
     """One percentile of METRICS[name]; too few requests for an upper bound is said, not hidden."""
     name, p = of
     found = metrics[name]
-    note = f"n = {found['n']:,}" if found["n"] else found.get("reason", "")
+    note = _counted(found["n"], float(p[1:]) / 100) if found["n"] else found.get("reason", "")
     if bounds := found["ci95"].get(p):
         note = f"{_interval(bounds)} · {note}"
     elif need := found.get("need_n", {}).get(p):
         note = f"{note}, interval needs {need:,}"
-    return Tile(title, ms(found[p]), note, _help(name, found))
+    return Tile(
+        title, ms(found[p]), note, _help(name, found) + _few(found["n"], float(p[1:]) / 100)
+    )
+
+
+def _few(n: int, p: float) -> str:
+    need = f"\n\nFew: less than one is expected beyond it; it needs n = {thin_below(p):,}."
+    return need if n and is_thin(n, p) else ""
+
+
+def _counted(n: int, p: float) -> str:
+    """How many samples; said to be few where less than one is expected beyond the percentile."""
+    return f"few: n = {n:,}" if is_thin(n, p) else f"n = {n:,}"
 
 
 def _help(name: str, found: Json) -> str:

@@ -1,0 +1,40 @@
+import pytest
+
+from ui.run_tiles import percentile_tile
+
+
+def tile(n, p, **found):
+    metrics = {"ttft": {"n": n, p: 120.0, "ci95": {}} | found}
+    return percentile_tile("TTFT", metrics, ("ttft", p))
+
+
+def note(n, p, **found):
+    return tile(n, p, **found).note
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "told"),
+    [
+        (8, "p99", "few: n = 8"),
+        (99, "p99", "few: n = 99"),
+        (100, "p99", "n = 100"),
+        (19, "p95", "few: n = 19"),
+        (20, "p95", "n = 20"),
+        (8, "p50", "n = 8"),
+    ],
+)
+def test_a_percentile_of_too_few_requests_is_marked(n, p, told):
+    assert note(n, p) == told
+
+
+def test_the_mark_stands_beside_the_interval():
+    assert note(8, "p99", ci95={"p99": [90.0, None]}) == "≥ 90.0 · few: n = 8"
+
+
+def test_a_metric_without_a_value_says_why():
+    assert note(0, "p99", reason="No answer.", p99=None) == "No answer."
+
+
+def test_the_help_of_a_marked_tile_says_how_many_it_needs():
+    assert "it needs n = 100." in tile(8, "p99").help
+    assert "needs" not in tile(100, "p99").help
