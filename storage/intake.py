@@ -110,13 +110,22 @@ class Intake:
                 is_busy = self._follow(cursor, run)
             run.trouble = ""
             return is_busy
-        except (StoreError, duckdb.Error, OSError, ValueError) as error:  # ValueError: odd files
-            sentence = str(error) if isinstance(error, StoreError) else first_line(error)
-            sentence = f"Run {run.mirror.run_uid} is not loaded at present: {sentence}"
-            if sentence != run.trouble:
-                _log.error(sentence)
-            run.trouble, run.resume_at_s = sentence, now_s + _PATIENCE_S
-            return not isinstance(error, ValueError)
+        except Exception as error:  # the one edge: whatever a folder holds, the others go on
+            self._tell(run, error)
+            run.resume_at_s = now_s + _PATIENCE_S
+            # Trouble that may pass keeps the store alive; a folder with odd files does not.
+            return isinstance(error, (StoreError, duckdb.OperationalError, OSError))
+
+    @staticmethod
+    def _tell(run: _Followed, error: Exception) -> None:
+        is_foreseen = isinstance(error, (StoreError, duckdb.Error, OSError, ValueError))
+        why = str(error) if isinstance(error, StoreError) else first_line(error)
+        if not is_foreseen:
+            why = f"its files are not as expected ({type(error).__name__}: {why}); see store.log."
+        sentence = f"Run {run.mirror.run_uid} is not loaded at present: {why}"
+        if sentence != run.trouble:
+            _log.error(sentence, exc_info=None if is_foreseen else error)
+        run.trouble = sentence
 
     def _follow(self, cursor: duckdb.DuckDBPyConnection, run: _Followed) -> bool:
         mirror, spool = run.mirror, run.mirror.folder / "spool"

@@ -6,7 +6,7 @@ They are the truth while a run goes on; the tables follow them within a turn of 
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import orjson
@@ -82,7 +82,7 @@ def run_columns(plan_json: bytes, run: Row | None, status: Row | None) -> Row:
 
     Raises ValueError if plan.json is not the JSON of a plan.
     """
-    plan, run, status = orjson.loads(plan_json), run or {}, status or {}
+    plan, run, status = _object(plan_json, "plan.json"), run or {}, status or {}
     target: Mapping[str, Any] = plan.get("target") or {}
     state = status.get("state", "queued")
     ended_s = status.get("updated_at") if state in TERMINAL else None
@@ -155,7 +155,14 @@ def _read(path: Path) -> bytes | None:
 
 def _parsed(path: Path) -> Row | None:
     raw = _read(path)
-    return None if raw is None else orjson.loads(raw)
+    return None if raw is None else _object(raw, path.name)
+
+
+def _object(raw: bytes, name: str) -> Row:
+    value = orjson.loads(raw)
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} holds no JSON object but {str(value)[:40]!r}.")
+    return cast(Row, value)
 
 
 def _json(value: Any) -> str | None:

@@ -2,6 +2,7 @@
 
 import shutil
 
+import pytest
 from made_up_runs import RunFolder, Stream, no_file_longer_than
 
 from storage import intake
@@ -26,6 +27,33 @@ def test_a_plan_that_cannot_be_read_is_told_and_hinders_no_other_run(tables, tmp
     tables.turn()
     assert len(tables.ask("runs")) == 2
     assert tables.intake.trouble == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("plan.json", "[]"),
+        ("plan.json", '{"name": "x", "stages": 5}'),
+        ("plan.json", '{"name": "x", "target": "http://h"}'),
+        ("run.json", '{"n_workers": "two"}'),
+        ("run.json", '{"n_workers"'),
+        ("status.json", "7"),
+        ("status.json", '{"state": "finished", "updated_at": "soon"}'),
+        ("status.json", '{"state": ["running"]}'),
+        ("stages.jsonl", '{"name": "c=1"}\n'),
+        ("stages.jsonl", "3\n"),
+        ("stages.jsonl", '{"stage": 0, "name": "c=1", "kind": "closed", "begin_us": "now"}\n'),
+    ],
+)
+def test_one_odd_run_folder_is_told_and_hinders_no_other_run(tables, tmp_path, file, content):
+    odd, sound = RunFolder(tmp_path), RunFolder(tmp_path)
+    (odd.path / file).write_text(content)
+    sound.columns(0, [Stream(0)])
+    sound.end()
+    assert tables.turn()
+    assert len(tables.ask("requests", run=sound.uid)) == 1
+    assert f"Run {odd.uid} is not loaded at present: " in tables.intake.trouble
+    assert not tables.turn()  # an odd folder keeps no store alive
 
 
 def test_a_closed_run_costs_no_look_until_something_comes(tables, tmp_path):
