@@ -74,7 +74,7 @@ def _judge_samples(slo: Slo, found: Samples) -> _Found:
     is_above = bounds.low is not None and bounds.low > slo.max_ms
     is_below = bounds.high is not None and bounds.high <= slo.max_ms
     if is_thin(len(values), p) and not is_above:
-        why = f"{len(values)} requests cannot carry it, {thin_below(p)} can"
+        why = f"{len(values)} requests cannot carry it, it needs {thin_below(p)}"
         return _Found("not enough data", finite, why)
     result: Result = "met" if value <= slo.max_ms else "missed"
     return _Found(result, finite, _why(finite, found, bounds), is_above or is_below)
@@ -87,7 +87,8 @@ def _judge_gaps(slo: Slo, of: Cohort, gaps: Gaps) -> _Found:
     if of.failed > (1 - p) * asked:
         return _Found("missed", None, f"{of.failed:,} of {asked:,} requests failed")
     if value is None or is_thin(gaps.n, p):
-        return _Found("not enough data", value, f"there are {gaps.n:,} gaps")
+        why = f"{gaps.n:,} gaps cannot carry it, it needs {thin_below(p)}"
+        return _Found("not enough data", value, why)
     result: Result = "met" if value <= slo.max_ms else "missed"
     return _Found(result, value, f"it is {value:,.4g} ms of {gaps.n:,} gaps")
 

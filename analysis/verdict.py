@@ -51,15 +51,26 @@ def _by_slo(levels: list[Json]) -> tuple[str, Tone] | None:
     for level in levels:
         broken = [slo for slo in level["slos"] if slo["result"] != "met"]
         if broken:
-            at = f"at {level['stage']}: {broken[0]['sentence']}"
-            missed = broken[0]["result"] == "missed"
-            if held is None:
-                return f"Does not hold {goals}; {at}", "bad" if missed else "warn"
-            return f"Holds {goals} up to {_level(held)}; {at}", "warn"
+            worst = next((slo for slo in broken if slo["result"] == "missed"), broken[0])
+            at = f"at {level['stage']}: {worst['sentence']}"
+            if held is not None:
+                return f"Holds {goals} up to {_level(held)}; {at}", "warn"
+            if worst["result"] == "missed":
+                return f"Does not hold {goals}; {at}", "bad"
+            text = f"Too little data to tell whether it holds {goals}; {at}"
+            return f"{text}{_missed_above(levels)}", "warn"
         held = level
     assert held is not None
     top = "" if len(levels) == 1 else ", the highest level measured"
     return f"Holds {goals} at {_level(held)}{top}: {_figures(held)}.", "good"
+
+
+def _missed_above(levels: list[Json]) -> str:
+    """The lowest level that misses an objective, where lower ones cannot tell; "" if none does."""
+    for level in levels:
+        if any(slo["result"] == "missed" for slo in level["slos"]):
+            return f" It does not hold at {level['stage']}."
+    return ""
 
 
 def _by_load(levels: list[Json]) -> tuple[str, Tone]:

@@ -11,7 +11,6 @@ Json = dict[str, Any]
 TONES: dict[str, Tone] = {"good": "green", "bad": "red", "warn": "orange", "neutral": "gray"}
 SLO_WORDS = {
     "met": "Holds its objective at every level",
-    "missed": "Does not hold its objective",
     "not enough data": "Too few requests to judge its objective",
 }
 VALIDITY: dict[str, tuple[Tone, str]] = {
@@ -55,6 +54,9 @@ def _slo_words(levels: list[Json], slo: str | None) -> str:
     held = _held(levels)
     if slo == "missed" and held:
         return f"Holds its objective up to {levels[held[-1]]['stage']}"
+    if slo == "missed":
+        broken = (lv["stage"] for lv in levels if any(s["result"] == "missed" for s in lv["slos"]))
+        return f"Does not hold its objective at {next(broken)}"
     return SLO_WORDS.get(slo or "", "What was measured")
 
 

@@ -49,7 +49,7 @@ def test_a_met_percentile_without_an_upper_bound_is_not_sure():
 def test_nineteen_requests_carry_no_p95():
     found = judged(P95_UNDER_500, np.linspace(100, 200, 19))
     assert found.result == "not enough data"
-    assert "20 can" in found.sentence
+    assert "it needs 20" in found.sentence
 
 
 def test_a_few_requests_all_far_too_slow_are_a_miss_all_the_same():

@@ -61,6 +61,25 @@ def test_no_level_holding_is_bad_and_too_little_data_is_a_warning():
     assert headline(shown([level(1, 40, slo="not enough data")])).tone == "warn"
 
 
+def test_too_little_data_is_not_called_a_level_that_does_not_hold():
+    text = said([level(1, 40, slo="not enough data"), level(4, 150, slo="met")])
+    assert text.startswith(f"Too little data to tell whether it holds {P95}; at c=1: ")
+
+
+def test_a_miss_above_a_level_that_cannot_tell_is_named():
+    levels = [level(1, 40, slo="not enough data"), level(4, 150, 900, slo="missed")]
+    found = headline(shown(levels))
+    assert found.text.endswith(" It does not hold at c=4.")
+    assert found.tone == "warn"
+
+
+def test_a_miss_leads_before_an_objective_that_cannot_be_told():
+    both = level(1, 40, slo="not enough data")
+    both["slos"].append({"result": "missed", "sentence": "E2E p50 ≤ 9 ms: missed; it is 10 ms."})
+    assert said([both]).startswith("Does not hold")
+    assert "at c=1: E2E p50 ≤ 9 ms: missed" in said([both])
+
+
 def test_without_objectives_the_knee_leads_by_gain_per_added_stream():
     levels = [level(1, 50), level(4, 180), level(16, 220, 900), level(64, 225, 4000)]
     assert knee(levels) == 1

@@ -34,7 +34,13 @@ def test_a_level_beyond_one_that_misses_does_not_lead():
 def test_no_level_holding_leads_to_the_lowest():
     levels = [level("c=1", result="missed"), level("c=4", result="missed")]
     assert leading_level(levels) == 0
-    assert verdict_words(shown(levels, "missed"))[0] == "Does not hold its objective"
+    assert verdict_words(shown(levels, "missed"))[0] == "Does not hold its objective at c=1"
+
+
+def test_a_level_that_cannot_tell_is_not_the_one_that_does_not_hold():
+    levels = [level("c=1", result="not enough data"), level("c=4", result="missed")]
+    assert verdict_words(shown(levels, "missed"))[0] == "Does not hold its objective at c=4"
+    assert "Too few requests" in verdict_words(shown(levels[:1], "not enough data"))[0]
 
 
 def test_without_objective_the_knee_leads():
