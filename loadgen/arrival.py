@@ -1,6 +1,8 @@
 """When bytes arrived: from a read's own times to an instant on the run's line, and its doubt."""
 
 MAX_I4 = 2**31 - 1
+LATE_US = 1000
+"""A read this much after its stamp is a late client's: bytes may have piled up before it."""
 
 
 class ArrivalClock:
@@ -58,6 +60,19 @@ class ArrivalClock:
         """
         since_ns = max(self._previous_ns, self._poll_ns)
         return min(max(0, self._arrival_ns - since_ns) // 1000, MAX_I4)
+
+    @property
+    def is_late(self) -> bool:
+        """The last read was so late that what it holds may have come in several segments.
+
+        The kernel's stamp is that of the LAST segment of a read.  A loop that sleeps in its poll
+        wakes at the first one and reads within some 0.1 ms, so all it gets is one segment, or came
+        as good as at once.  A busy loop finds what piled up since its poll before.  Which of the
+        two it was a read does not tell: poll_ns is old in both.  The delay after the stamp does,
+        as a rule: a busy loop is seldom so lucky that the last segment comes within LATE_US of its
+        read.  Where it was, the doubt is missed.
+        """
+        return self.lag_us > LATE_US
 
     def us(self, mono_ns: int | None) -> int | None:
         """An instant of the monotonic clock on the run's line; None stays None."""

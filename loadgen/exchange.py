@@ -23,6 +23,8 @@ Read = tuple[int, int, int, bytes]
 
 MAX_DOCUMENT_BYTES = 1024 * 1024
 """Of a body that is no event stream (an error, a page, one JSON answer) no more is kept."""
+END_BYTES = 16
+"""By so many last bytes a token event is known again at the end of a read."""
 MAX_LEARNED = 4
 """So often in vain is the plain event learned; then a stream's events are taken to differ."""
 
@@ -37,6 +39,7 @@ class ExchangeDecoder:
     __slots__ = (
         "_api",
         "_delta",
+        "_end_of_token",
         "_framing",
         "_is_between",
         "_learned_in_vain",
@@ -56,6 +59,7 @@ class ExchangeDecoder:
         self._log = TokenLog(open_meta["request_id"])
         self._read_from = 0  # number of token events before the last read
         self._delta: Delta | None = None  # of the last token event
+        self._end_of_token = b""  # last bytes of the last event; void if that was no token event
         self._plain: PlainEvent | None = None
         self._is_between = False  # neither a chunk nor an event is begun
         self._learned_in_vain = 0 if is_learning else MAX_LEARNED
@@ -117,7 +121,8 @@ class ExchangeDecoder:
             self._body(piece)
         if seen.headers_us is None and seen.http.status is not None:
             seen.headers_us = seen.clock.t_us
-        self._mark_shared()
+        is_exact = not seen.clock.is_late or not self._is_followed(pieces, log.n > n_before)
+        self._mark_shared(is_exact)
         self._is_between = self._framing.idle and is_one_chunk(data, pieces)
         if self._is_between and self._delta is not None and log.n - n_before == 1:
             self._learn(data, pieces[0], self._delta)
@@ -147,7 +152,10 @@ class ExchangeDecoder:
             self._keep(piece)
 
     def _events(self, events: list[WireEvent]) -> None:
+        log = self._log
         for event in events:
+            n_before = log.n
+            self._end_of_token = b""
             try:
                 deltas = self._api.decode(event)
             except ProtocolError as error:
@@ -159,6 +167,8 @@ class ExchangeDecoder:
                     self.seen.answer.other_event(delta)
                 else:
                     self._token(delta, number)
+            if log.n > n_before:
+                self._end_of_token = event.data[-END_BYTES:].rpartition(b"\n")[2]
 
     def _token(self, delta: Delta, kind_number: int) -> None:
         seen = self.seen
@@ -171,11 +181,35 @@ class ExchangeDecoder:
         self._log.append(t_us, kind_number, n_tokens, seen.clock.lag_us)
         self._delta = delta
 
-    def _mark_shared(self) -> None:
-        """An event is in doubt only if a LATER TOKEN event of the request came in the same read."""
-        n_later = self._log.n - self._read_from - 1
-        if n_later > 0:
-            self._log.mark_shared(n_later, self.seen.clock.bound_us)
+    def _mark_shared(self, is_last_exact: bool = True) -> None:
+        """Doubt the read's token events, for its stamp is that of the last segment in it.
+
+        All but the last: a later token event came with them.  The last one too if the client was
+        late (ArrivalClock.is_late) and more of the stream followed it: a finish, usage or [DONE]
+        event, a ping, the beginning of the next event, the body's end.  Not for a client on time:
+        servers send a last token and all that ends the stream as ONE segment, whose stamp is exact
+        while the bound would be a whole gap.
+        """
+        n_events = self._log.n - self._read_from
+        if n_events > is_last_exact:
+            self._log.mark_shared(n_events, self.seen.clock.bound_us, is_last_exact)
+
+    def _is_followed(self, pieces: list[bytes], has_token: bool) -> bool:
+        """Whether more than line ends came after the read's last token event.
+
+        pieces: the read's body; of what followed the usual chunks, if they held that event
+        (has_token False).  A chunked body's end counts, for it may be a segment of its own.
+        """
+        if self.seen.http.complete and "content-length" not in self.seen.http.headers:
+            return True
+        body = b"".join(pieces)
+        if not self._framing.idle and not body.endswith(b"\r"):
+            return True
+        text = body.rstrip(b"\r\n")
+        if not has_token:
+            return bool(text)
+        end = self._end_of_token
+        return not end or not (text.endswith(end) or end.endswith(text))
 
     def _keep(self, piece: bytes) -> None:
         document = self.seen.document

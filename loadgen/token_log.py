@@ -43,14 +43,15 @@ class TokenLog:
         self.n = n + 1
         self.last_us = t_us
 
-    def mark_shared(self, n_later: int, bound_us: int) -> None:
-        """The n_later + 1 newest events came in one read: doubt all of them but the last.
+    def mark_shared(self, n_newest: int, bound_us: int, is_last_exact: bool = True) -> None:
+        """The n_newest events came in one read: doubt them, but for the last if it is exact.
 
         bound_us: how much earlier than its stamp each of them may have arrived.
         """
         size = _ROW.size
-        end = len(self._rows) - size
-        for at in range(max(0, end - n_later * size), end, size):
+        n_bytes = len(self._rows)
+        end = n_bytes - size if is_last_exact else n_bytes
+        for at in range(max(0, n_bytes - n_newest * size), end, size):
             if not self._rows[at + _SHARED_AT]:
                 self._rows[at + _SHARED_AT] = 1
                 self.n_shared += 1

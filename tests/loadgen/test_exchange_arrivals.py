@@ -1,5 +1,6 @@
 """Which instant an event gets, and how much doubt there is about it."""
 
+import pytest
 from exchanges import (
     DONE,
     END,
@@ -23,9 +24,9 @@ from loadgen.wire.registry import APIS
 A, B, C = content("A"), content("B"), content("C")
 
 
-def decode(*reads: tuple[float, float, float, bytes]) -> Decoded:
+def decode(*reads: tuple[float, float, float, bytes], is_learning: bool = True) -> Decoded:
     """(read at ms, ms after its kernel stamp or -1, the poll before at ms, bytes)."""
-    decoder = ExchangeDecoder(APIS["openai_chat"], open_meta(), T0_NS)
+    decoder = ExchangeDecoder(APIS["openai_chat"], open_meta(), T0_NS, is_learning)
     decoder.read(SEND_NS + MS, 0, SEND_NS, HEAD)
     for read_ms, delay_ms, poll_ms, data in reads:
         delay_ns = -1 if delay_ms < 0 else round(delay_ms * MS)
@@ -74,7 +75,7 @@ def test_an_event_is_shared_if_a_later_token_came_in_its_read():
     assert got.row.n_shared == 1
 
 
-def test_other_events_in_a_read_cast_no_doubt_on_its_token():
+def test_other_events_in_a_read_on_time_cast_no_doubt_on_its_token():
     got = decode(
         (10, 0, 9, chunk(ROLE + A)), (20, 0, 19, chunk(B + FINISH + usage_event(2) + DONE))
     )
@@ -82,10 +83,78 @@ def test_other_events_in_a_read_cast_no_doubt_on_its_token():
     assert got.bounds_us == [0, 0]
 
 
-def test_a_read_that_goes_on_into_the_next_event_casts_no_doubt():
+def test_a_read_on_time_that_goes_on_into_the_next_event_casts_no_doubt():
     later = chunk(B)
     got = decode((10, 0, 9, chunk(A) + later[:30]), (20, 0, 19, later[30:]))
     assert got.shared == [0, 0]
+
+
+FOLLOWERS = {
+    "finish": chunk(FINISH),
+    "usage and done": chunk(usage_event(2) + DONE),
+    "a ping": chunk(b": ping\n\n"),
+    "broken": chunk(b"data: {broken\n\n"),
+    "half an event": chunk(C)[:40],
+    "an event but for its last byte": chunk(C[:-1]),
+    "the end of the body": END,
+}
+
+
+@pytest.mark.parametrize("is_learning", [True, False])
+@pytest.mark.parametrize("follower", FOLLOWERS.values(), ids=FOLLOWERS)
+@pytest.mark.parametrize("n_tokens", [1, 2])
+def test_what_followed_a_token_in_a_late_read_may_have_set_its_stamp(
+    follower: bytes, is_learning: bool, n_tokens: int
+):
+    late = (165, 5, 101, chunk(B) * n_tokens + follower)
+    got = decode((100, 0, 80, chunk(A)), late, is_learning=is_learning)
+    n = 1 + n_tokens  # the stream's end may complete one more
+    assert got.ms[:n] == [100] + [160] * n_tokens
+    assert got.shared[:n] == [0] + [1] * n_tokens
+    assert got.bounds_us[:n] == [0] + [59_000] * n_tokens
+    assert got.row.n_shared == n_tokens
+
+
+def test_followers_in_the_chunk_of_a_late_token_cast_doubt_too():
+    got = decode((100, 0, 80, chunk(A)), (165, 5, 101, chunk(B + FINISH)), (166, 0, 165, END))
+    assert got.bounds_us == [0, 59_000]
+
+
+@pytest.mark.parametrize("is_learning", [True, False])
+def test_a_next_event_that_lacks_its_blank_line_casts_doubt_on_a_late_token(is_learning: bool):
+    late, rest = (165, 5, 101, chunk(B) + chunk(C[:-1])), (170, 0, 169, chunk(b"\n"))
+    got = decode((100, 0, 80, chunk(A)), late, rest, is_learning=is_learning)
+    assert (got.ms, got.bounds_us) == ([100, 160, 170], [0, 59_000, 0])
+
+
+@pytest.mark.parametrize("is_learning", [True, False])
+def test_a_late_read_that_ends_with_its_token_casts_no_doubt_on_it(is_learning: bool):
+    crlf = chunk(B.replace(b"\n", b"\r\n"))
+    blank_line_again = chunk(B) + chunk(b"\n")
+    for data in (chunk(B), chunk(B)[:-2], chunk(ROLE + B), crlf, crlf[:-3], blank_line_again):
+        got = decode((100, 0, 80, chunk(A)), (165, 5, 101, data), is_learning=is_learning)
+        assert (got.shared, got.bounds_us) == ([0, 0], [0, 0])
+
+
+def test_a_late_read_of_the_end_of_a_token_casts_no_doubt_on_it():
+    whole = chunk(B)
+    for cut in (40, len(whole) - 8, len(whole) - 4, len(whole) - 3):
+        got = decode((100, 0, 99, whole[:cut]), (165, 5, 101, whole[cut:]))
+        assert got.shared == [0]
+
+
+def test_a_body_of_known_length_that_ends_with_its_token_casts_no_doubt():
+    decoder = ExchangeDecoder(APIS["openai_chat"], open_meta(), T0_NS)
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(A)
+    decoder.read(SEND_NS + MS, 0, SEND_NS, head)
+    decoder.read(SEND_NS + 9 * MS, 5 * MS, SEND_NS, A)
+    decoder.close(close_meta())
+    assert decoder.take_tokens()["shared"].tolist() == [0]
+
+
+def test_a_read_without_a_stamp_does_not_tell_how_late_it_was():
+    got = decode((165, -1, 101, chunk(B + FINISH)))
+    assert (got.shared, got.tokens["lag_us"].tolist()) == ([0], [-1])
 
 
 def test_the_bound_of_a_shared_event_reaches_back_to_the_poll_before():

@@ -58,7 +58,8 @@ def both_ways(reads: list[bytes]) -> ExchangeDecoder:
     results: list[object] = []
     for decoder in decoders:
         for i, data in enumerate(reads):
-            decoder.read(SEND_NS + i * MS, 1000 if i % 3 else -1, SEND_NS + i * MS - 500, data)
+            delay_ns = (-1, 1000, 3 * MS)[i % 3]  # not told, on time, late
+            decoder.read(SEND_NS + 9 * i * MS, delay_ns, SEND_NS + 9 * i * MS - 5 * MS, data)
         tokens = decoder.take_tokens()
         results.append((decoder.close(close_meta("eof")), tokens.tolist()))
         results.append(decoder.take_tokens().tolist())
