@@ -52,12 +52,17 @@ def ingest(cursor: duckdb.DuckDBPyConnection, run: Mirror, segments: list[Column
     spool folder and counted in runs.n_damaged_segments; the rest is loaded all the same.
     """
     stored = 0
-    for batch in _batches(_pieces(cursor, run, segments)):
+    aside: set[ColumnSegment] = set()
+    for found in _batches(_pieces(cursor, run, segments)):
+        batch = [piece for piece in found if piece.segment not in aside]
+        if not batch:
+            continue
         try:
             _commit(cursor, run, batch)
         except (duckdb.ConversionException, duckdb.ConstraintException) as error:
             if len(batch) > 1:  # find the one: each alone
                 return stored + sum(ingest(cursor, run, [s]) for s in _segments_of(batch))
+            aside.add(batch[0].segment)
             _set_aside(cursor, run, batch[0].segment, str(error))
             continue
         stored += sum(piece.n_rows for piece in batch)

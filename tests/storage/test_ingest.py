@@ -143,6 +143,23 @@ def test_a_damaged_segment_is_set_aside_and_counted_and_the_others_are_loaded(
     assert shared_tables.ask("run", run=run.uid)[0]["n_damaged_segments"] == 1
 
 
+def test_nothing_more_is_loaded_of_a_segment_once_it_is_set_aside(shared_tables, monkeypatch):
+    monkeypatch.setattr(segments, "PIECE_ROWS", 7)
+    monkeypatch.setattr(ingest, "PIECE_ROWS", 7)
+    run = RunFolder(shared_tables.data)
+    odd = streams(3)
+    odd[0].tokens["kind"][8] = odd[2].tokens["kind"][8] = 9  # no such kind: two pieces of five
+    run.columns(0, odd)
+    run.columns(1, streams(1, first=3))
+    shared_tables.turn()
+    keys = [(e["request_id"], e["seq"]) for e in shared_tables.ask("token_events", run=run.uid)]
+    assert keys == [(0, seq) for seq in range(7)] + [(3, seq) for seq in range(10)]
+    assert [r["request_id"] for r in shared_tables.ask("requests", run=run.uid)] == [3]
+    assert shared_tables.ask("run", run=run.uid)[0]["n_damaged_segments"] == 1
+    assert (run.spool / f"damaged-{column_path(run.spool, 0, 0).name}").exists()
+    assert shared_tables.intake.trouble == ""
+
+
 def test_rows_of_a_segment_are_sorted_by_request_then_seq():
     tokens = np.concatenate([s.tokens for s in streams(4)])
     mixed = tokens[np.random.default_rng(1).permutation(len(tokens))]
