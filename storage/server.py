@@ -28,6 +28,7 @@ from storage.queries import QUERIES, READS_EVENTS
 
 ANSWER_WITHIN_S = 30.0
 _WAIT_FOR_NEW_RUN_S = 2.0
+_AFTER_TROUBLE_S = 0.2
 _log = logging.getLogger("headway.store")
 
 
@@ -46,6 +47,7 @@ class Server:
         self._scans = threading.BoundedSemaphore(2)
         self._clients = 0
         self._count = threading.Lock()
+        self._is_closing = threading.Event()
         before = os.umask(0o177)
         try:
             self._listener = Listener(socket, family="AF_UNIX", backlog=64)
@@ -60,17 +62,27 @@ class Server:
 
     def close(self) -> None:
         """Take no new client; the socket's path is gone afterwards."""
+        self._is_closing.set()
         self._listener.close()
 
     def _accept(self) -> None:
-        while True:
+        while not self._is_closing.is_set():
             try:
-                client = self._listener.accept()
-            except OSError:  # closed
-                return
-            with self._count:
-                self._clients += 1
+                self._take(self._listener.accept())
+            except (OSError, RuntimeError) as error:  # too many files or threads for a moment
+                if not self._is_closing.wait(_AFTER_TROUBLE_S):
+                    _log.error("no client can be taken at present: %s", first_line(error))
+
+    def _take(self, client: "Connection[Any, Any]") -> None:
+        with self._count:
+            self._clients += 1
+        try:
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+        except RuntimeError:
+            client.close()
+            with self._count:
+                self._clients -= 1
+            raise
 
     def _serve(self, client: "Connection[Any, Any]") -> None:
         try:
