@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # it brings pandas, which half of the commands do not need
 LOOK_EVERY_S = 0.25
 LINE_EVERY_S = 1.0
 STORED_WITHIN_S = 120
+TROUBLE_LASTS_S = 8  # a trouble of the store that is still there then is why
 
 
 def measure(plan: Plan, json_file: Path | None) -> NoReturn:
@@ -139,7 +140,14 @@ def _until_stored(store: "Store", run_uid: str) -> None:
         rows = store.ask("run", run=run_uid)
         if len(rows) and terminal(rows["state"].iloc[0]):
             return
-        if time.monotonic() > deadline:
+        left_s = deadline - time.monotonic()
+        trouble = store.ask("store")["trouble"].iloc[0]
+        if trouble and left_s < STORED_WITHIN_S - TROUBLE_LASTS_S:
+            raise Failure(
+                f"Run {run_uid} has ended and lies in its folder, but the store takes nothing in: "
+                f"{trouble} Then: headway show last."
+            )
+        if left_s < 0:
             raise Failure(
                 f"Run {run_uid} has ended, but the store did not take it in within "
                 f"{STORED_WITHIN_S} s; see store.log in the data folder, then headway show last."

@@ -40,7 +40,7 @@ def quick_plan(url: str, options: dict[str, Any]) -> Plan:
     given = {name: value for name, value in options.items() if value is not None}
     target = {name: given[name] for name in TARGET_OPTIONS if name in given} | {"url": url}
     raw: dict[str, Any] = {
-        "name": given.get("name", f"quick {urlsplit(url).hostname or url}"),
+        "name": given.get("name", f"quick {_host(url)}"),
         "target": target,
         "workload": {n: given[n] for n in ("prompt_tokens", "output_tokens") if n in given},
         "stages": _quick_stages(given),
@@ -48,6 +48,13 @@ def quick_plan(url: str, options: dict[str, Any]) -> Plan:
     if "workers" in given:
         raw["workers"] = given["workers"]
     return checked(raw, (), f"quick {url}")
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or url
+    except ValueError:  # the plan says what is wrong with it
+        return url
 
 
 def _quick_stages(given: dict[str, Any]) -> list[dict[str, Any]]:

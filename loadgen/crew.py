@@ -50,10 +50,18 @@ class Crew:
         line = _first_line(simulator.stdout.fileno(), SIMULATOR_START_S)
         if not line.startswith(READY):
             raise CrewError(
-                f"The simulator did not start with profile {profile!r}"
-                f"{': ' + line if line else ''}; see the run's log, and `headway simulate --help`."
+                f"The simulator did not start with profile {profile!r}. "
+                f"{self._last_log_line()}".strip()
             )
         return line.removeprefix(READY).strip()
+
+    def _last_log_line(self) -> str:
+        """What a child that ended at once said last."""
+        try:
+            lines = (self._folder.path / "log").read_text(errors="replace").split("\n")
+        except FileNotFoundError:
+            return ""
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def start_workers(self, n: int, port: int) -> None:
         """n load workers that report to the leader's port."""

@@ -86,7 +86,8 @@ class Leader:
             ending = ended
         except (CrewError, ValueError, OSError) as error:
             logging.exception("the run cannot go on")
-            ending = RunEnded("failed", f"{error} What was measured until then is kept.")
+            kept = " What was measured until then is kept." if self._machine else ""
+            ending = RunEnded("failed", f"{error}{kept}")
         except Exception as error:  # the one edge: our own fault, said as such
             logging.exception("a fault of the load generator")
             ending = RunEnded(
@@ -124,7 +125,7 @@ class Leader:
             "n_workers": self._plan.workers,
             "target_url": target.url,
             "cpu_count": os.cpu_count(),
-            "stamps": "user",
+            "stamps": None,  # nothing was read yet
             "preflight": None,
         }
         if target.api_key_env and target.api_key_env not in os.environ:
@@ -136,7 +137,7 @@ class Leader:
             run["target_url"] = self._crew.start_simulator(self._plan)
         seen = preflight(self._plan, run)
         run["preflight"] = seen.to_dict()
-        run["stamps"] = "kernel" if seen.kernel_stamps else "user"
+        run["stamps"] = seen.stamps
         self._folder.write("run.json", run)
         if not seen.ok:
             raise RunEnded("failed", seen.sentence)

@@ -41,6 +41,9 @@ class Level:
 
     def __post_init__(self) -> None:
         self._busy = self.seats
+        if not self.seats:  # more workers than streams: nothing to do here
+            self.issue_end_ns = self.end_ns = self.begin_ns
+            self.finished.set()
 
     @property
     def deadline_ns(self) -> int | None:

@@ -29,14 +29,14 @@ class PlanError(ValueError):
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Target(_Part):
     """The endpoint under test.  `sim://PROFILE` starts the built-in simulator for the run."""
 
     url: str
-    model: str
+    model: Annotated[str, Field(min_length=1)]
     api: str = "openai_chat"
     api_key_env: str | None = None  # the NAME of an environment variable, never a key
     verify_tls: bool = True
@@ -44,7 +44,12 @@ class Target(_Part):
     @field_validator("url")
     @classmethod
     def _known_scheme(cls, url: str) -> str:
-        parts = urlsplit(url)
+        try:
+            parts, _ = urlsplit(url), urlsplit(url).port
+        except ValueError as error:
+            raise ValueError(f"is {url!r}: {error}") from None
+        if re.search(r"\s", url):
+            raise ValueError(f"is {url!r}; a URL holds no blanks")
         if parts.scheme not in ("http", "https", "sim") or not parts.hostname:
             raise ValueError(
                 f"is {url!r}; expected http://HOST[:PORT][/v1], https://… or sim://PROFILE"
@@ -87,6 +92,13 @@ class _Level(_Part):
 
     requests: Annotated[int, Field(ge=1)] | None = None
     seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_one_kind(cls, raw: Any) -> Any:
+        if isinstance(raw, dict) and "concurrency" in raw and "rate_per_s" in raw:
+            raise ValueError("has both concurrency and rate_per_s; a stage takes one of them")
+        return raw
 
     @model_validator(mode="after")
     def _ends(self) -> Self:

@@ -1,7 +1,7 @@
 """One streamed request before the load: is the endpoint there, does it speak as the plan says?"""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from loadgen.exchange import ExchangeDecoder
 from loadgen.plan import Plan
@@ -13,7 +13,6 @@ from storage.records import RequestRow
 MAX_TOKENS = 16
 
 WHAT_TO_DO = {
-    "connect_failed": "Check target.url, and that the server runs.",
     "http_error": "Check target.url, target.api and target.model.",
     "rate_limited": "Wait, or ask for a higher limit; a load test needs one.",
     "stream_error": "See the server's own log.",
@@ -60,7 +59,7 @@ class Preflight:
     ok: bool
     sentence: str
     row: RequestRow
-    kernel_stamps: bool
+    stamps: Literal["kernel", "user"] | None  # None: not a byte came
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, for run.json."""
@@ -86,15 +85,25 @@ def preflight(plan: Plan, run: dict[str, Any]) -> Preflight:
     for read in spool.reads:
         decoder.read(*read)
     row = decoder.close(spool.closed)
-    stamped = bool(spool.reads) and all(delay_ns >= 0 for _, delay_ns, _, _ in spool.reads)
-    return Preflight(row.outcome == "complete", _sentence(plan, run, row), row, stamped)
+    return Preflight(
+        ok=row.outcome == "complete",
+        sentence=_sentence(plan, run, row),
+        row=row,
+        stamps=_stamps(spool),
+    )
+
+
+def _stamps(spool: MemorySpool) -> Literal["kernel", "user"] | None:
+    if not spool.reads:
+        return None
+    return "kernel" if all(delay_ns >= 0 for _, delay_ns, _, _ in spool.reads) else "user"
 
 
 def _sentence(plan: Plan, run: dict[str, Any], row: RequestRow) -> str:
     where = run["target_url"]
     if row.outcome == "complete":
         return f"{where} answers: {row.n_chunks} token events in one short request."
-    status = f" with HTTP {row.http_status}" if (row.http_status or 200) >= 400 else ""
+    status = f" with HTTP {row.http_status}" if (row.http_status or 200) >= 300 else ""
     said = f": {row.detail.rstrip('.')}." if row.detail else "."
     todo = WHAT_TO_DO.get(row.outcome, "")
     if row.http_status in (401, 403):

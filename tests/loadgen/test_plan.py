@@ -53,6 +53,12 @@ def test_five_mistakes_are_all_named_in_one_answer():
         ({"target": {"url": "http://h", "model": "m", "api_key_env": "sk-123"}}, "variable name"),
         ({"target": {"url": "http://h", "model": "m", "api": "soap"}}, "one of openai_chat,"),
         ({"speling": 1}, "speling is not a field"),
+        ({"target": {"url": "http://[::1/v1", "model": "m"}}, "Invalid IPv6"),
+        ({"target": {"url": "http://h:99999", "model": "m"}}, "out of range"),
+        ({"target": {"url": "http://h/v1 x", "model": "m"}}, "no blanks"),
+        ({"target": {"url": "http://h", "model": ""}}, "target.model"),
+        ({"limits": {"request_s": float("inf")}}, "limits.request_s"),
+        ({"stages": [{"concurrency": 1, "rate_per_s": 2, "requests": 3}]}, "one of them"),
     ],
 )
 def test_a_mistake_is_a_sentence_that_names_its_field(change, words):

@@ -89,6 +89,14 @@ def test_a_level_by_requests_ends_its_issuing_with_the_last_request(runs):
     assert stage["end_us"] - stage["issue_end_us"] > 100_000  # the answer took its time
 
 
+def test_more_workers_than_streams_measure_all_the_same(runs):
+    run = runs.start({"concurrency": 2, "requests": 6}, {"concurrency": 1, "seconds": 1}, workers=3)
+    assert runs.end(run)["state"] == "finished"
+    requests = runs.requests(run)
+    assert (requests["stage"] == 0).sum() == 6
+    assert set(requests["outcome"]) == {"complete"}
+
+
 def test_cold_connections_are_opened_for_each_stream(runs):
     run = runs.start({"concurrency": 2, "requests": 6}, connections="cold")
     assert runs.end(run)["state"] == "finished"
