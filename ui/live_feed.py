@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from analysis.level_names import unique_names
+from storage.live import LiveTail, json_lines
 
 KEEP_US = 340_000_000  # charts show 300 s, and their first point looks back 30 s
 COUNTS = ("events", "shared", "missing_stamps")
@@ -33,20 +32,18 @@ class LiveFeed:
     """The live lines of one run, shared by every tab that watches it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._tail = LiveTail(folder)
         self._kept: dict[int, deque[dict[str, Any]]] = {}
         self._outcomes: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._last_details: dict[str, str] = {}
-        self._offsets: dict[Path, int] = {}
         self._lock = threading.Lock()
 
     def read(self) -> LiveLines:
         """Takes in what was appended since the last call."""
         with self._lock:
-            for path in sorted(self._folder.glob("live-*.jsonl")):
-                worker = int(path.stem.removeprefix("live-"))
-                for line in self._new_lines(path):
+            for worker, lines in self._tail.read_by_worker().items():
+                for line in lines:
                     self._take(worker, line)
             return LiveLines(
                 {worker: list(kept) for worker, kept in self._kept.items()},
@@ -54,14 +51,6 @@ class LiveFeed:
                 self._last_details.copy(),
                 **{name: self._counts[name] for name in COUNTS},
             )
-
-    def _new_lines(self, path: Path) -> list[dict[str, Any]]:
-        offset = self._offsets.get(path, 0)
-        with path.open("rb") as file:
-            file.seek(offset)
-            whole, newline, _half = file.read().rpartition(b"\n")
-        self._offsets[path] = offset + len(whole) + len(newline)
-        return _objects(whole)
 
     def _take(self, worker: int, line: dict[str, Any]) -> None:
         kept = self._kept.setdefault(worker, deque())
@@ -80,20 +69,7 @@ def read_stages(folder: Path) -> list[dict[str, Any]]:
         raw = (folder / "stages.jsonl").read_bytes()
     except FileNotFoundError:
         return []
-    stages = {row["stage"]: row for row in _objects(raw)}
+    stages = {row["stage"]: row for row in json_lines(raw)}
     begun = [stages[k] for k in sorted(stages)]
     names = unique_names(row["name"] for row in begun)
     return [row | {"name": name} for row, name in zip(begun, names, strict=True)]
-
-
-def _objects(raw: bytes) -> list[dict[str, Any]]:
-    """The JSON objects of whole lines; a killed writer may have left half of one."""
-    found: list[dict[str, Any]] = []
-    for line in raw.split(b"\n"):
-        try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue
-        if isinstance(value, dict):
-            found.append(value)
-    return found
