@@ -12,9 +12,9 @@ import duckdb
 import orjson
 
 from storage.database import rollback
+from storage.records import TERMINAL
 from storage.rows import insert_rows
 
-TERMINAL = frozenset({"finished", "stopped", "failed", "interrupted"})
 _FILES = ("plan.json", "run.json", "status.json", "stages.jsonl")
 Row = dict[str, Any]
 

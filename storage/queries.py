@@ -15,7 +15,6 @@ QUERIES: dict[str, Callable[..., pa.Table]] = {
     "run": queries_run.run,
     "find_run": queries_run.find_run,
     "stages": queries_run.stages,
-    "summaries": queries_run.summaries,
     "pulses": queries_run.pulses,
     "requests": queries_requests.requests,
     "outcomes": queries_requests.outcomes,

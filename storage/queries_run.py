@@ -4,11 +4,12 @@ import duckdb
 import pyarrow as pa
 
 from storage.answers import frame, run_id_of
+from storage.records import TERMINAL
 
 Cursor = duckdb.DuckDBPyConnection
 
 # To a reader a run is over when its last token is in the tables, not before.
-_STATE = """CASE WHEN state IN ('finished', 'stopped', 'failed', 'interrupted') AND NOT is_final
+_STATE = f"""CASE WHEN state IN {tuple(sorted(TERMINAL))} AND NOT is_final
                  THEN 'decoding' ELSE state END AS state"""
 _SPAN = """make_timestamptz(epoch_ns // 1000) AS started_at,
            (ended_epoch_ns - epoch_ns) / 1e9 AS duration_s"""
@@ -81,18 +82,6 @@ def stages(cursor: Cursor, run: str) -> pa.Table:
     return frame(
         cursor,
         "SELECT * EXCLUDE (run_id) FROM stages WHERE run_id = $run_id ORDER BY stage",
-        run_id=run_id_of(cursor, run),
-    )
-
-
-def summaries(cursor: Cursor, run: str) -> pa.Table:
-    """Counts and latencies per stage, then one row of stage null for the whole run.
-
-    Columns of `summary`; refreshed about once a second while the run goes on.
-    """
-    return frame(
-        cursor,
-        "SELECT * EXCLUDE (run_id) FROM summary WHERE run_id = $run_id ORDER BY stage NULLS LAST",
         run_id=run_id_of(cursor, run),
     )
 

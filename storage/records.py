@@ -25,6 +25,9 @@ Outcome = Literal[
 ]
 OUTCOMES: tuple[str, ...] = Outcome.__args__  # type: ignore[attr-defined]
 
+TERMINAL = frozenset({"finished", "stopped", "failed", "interrupted"})
+"""States of a run that the load generator never leaves again."""
+
 TokenSource = Literal["usage", "usage_continuous", "tokenizer", "chunks"]
 
 KINDS: tuple[str, ...] = ("content", "reasoning", "refusal", "tool")
