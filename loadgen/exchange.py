@@ -39,13 +39,13 @@ class ExchangeDecoder:
     __slots__ = (
         "_api",
         "_delta",
-        "_end_of_token",
         "_framing",
         "_is_between",
         "_learned_in_vain",
         "_log",
         "_plain",
         "_read_from",
+        "_token_data",
         "seen",
     )
 
@@ -59,7 +59,7 @@ class ExchangeDecoder:
         self._log = TokenLog(open_meta["request_id"])
         self._read_from = 0  # number of token events before the last read
         self._delta: Delta | None = None  # of the last token event
-        self._end_of_token = b""  # last bytes of the last event; void if that was no token event
+        self._token_data = b""  # of the last event; void if that was no token event
         self._plain: PlainEvent | None = None
         self._is_between = False  # neither a chunk nor an event is begun
         self._learned_in_vain = 0 if is_learning else MAX_LEARNED
@@ -155,7 +155,7 @@ class ExchangeDecoder:
         log = self._log
         for event in events:
             n_before = log.n
-            self._end_of_token = b""
+            self._token_data = b""
             try:
                 deltas = self._api.decode(event)
             except ProtocolError as error:
@@ -168,7 +168,7 @@ class ExchangeDecoder:
                 else:
                     self._token(delta, number)
             if log.n > n_before:
-                self._end_of_token = event.data[-END_BYTES:].rpartition(b"\n")[2]
+                self._token_data = event.data
 
     def _token(self, delta: Delta, kind_number: int) -> None:
         seen = self.seen
@@ -208,7 +208,7 @@ class ExchangeDecoder:
         text = body.rstrip(b"\r\n")
         if not has_token:
             return bool(text)
-        end = self._end_of_token
+        end = self._token_data[-END_BYTES:].rpartition(b"\n")[2]
         return not end or not (text.endswith(end) or end.endswith(text))
 
     def _keep(self, piece: bytes) -> None:
