@@ -27,16 +27,15 @@ def refresh_summary(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
 def finalise(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
     """Replace the live summaries by exact ones and mark the run final; may be called again.
 
-    The histograms then hold complete requests only, by the request's stage and the ten seconds in
-    which it was asked for; ITL where every token count is known (METRICS.md C2).
+    The histograms then hold complete requests only, by the request's stage; ITL where every token
+    count is known (METRICS.md C2).
     """
     known = {"run_id": run_id}
     cursor.begin()
     try:
         for table in ("hist", "tok_sec"):
             cursor.execute(f"DELETE FROM {table} WHERE run_id = $run_id", known)
-        cursor.execute(_GAPS, known)
-        cursor.execute(_ITL, known)
+        cursor.execute(_HIST, known)
         cursor.execute(_TOKENS_PER_S, known)
         _summarise(cursor, run_id)
         cursor.execute(_MARK_FINAL, known)
@@ -74,26 +73,24 @@ def _summarise(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
 
 
 _COMPLETE = f"""
-    SELECT request_id, stage, asked_us, output_tokens, one_token_per_chunk
+    SELECT request_id, stage, output_tokens, one_token_per_chunk
     FROM request_times WHERE {_COUNTED} AND outcome = 'complete'"""
 
-_GAPS = f"""
-    INSERT INTO hist BY NAME
-    SELECT $run_id AS run_id, stage, 'gap' AS metric, asked_us // 10_000_000 AS t10,
-        bucket(gap_us) AS b, count(*) AS n
-    FROM token_events JOIN ({_COMPLETE}) USING (request_id)
-    WHERE run_id = $run_id AND gap_us IS NOT NULL
-    GROUP BY ALL"""
-
-_ITL = f"""
+# One scan, each distinct gap once with its number: memory grows with the values, not the events.
+_HIST = f"""
     INSERT INTO hist BY NAME
     WITH asked AS ({_COMPLETE}),
-    r AS MATERIALIZED ({told_by_request("asked")})
-    SELECT $run_id AS run_id, stage, 'itl' AS metric, asked_us // 10_000_000 AS t10,
-        bucket(gap_us / coalesce(n_tokens, 1)) AS b, sum(coalesce(n_tokens, 1))::BIGINT AS n
-    FROM token_events JOIN (FROM r WHERE is_told) USING (request_id)
-    WHERE run_id = $run_id AND gap_us IS NOT NULL
-    GROUP BY ALL"""
+    r AS MATERIALIZED ({told_by_request("asked")}),
+    counted AS MATERIALIZED (
+        SELECT stage, gap_us, CASE WHEN is_told THEN coalesce(n_tokens, 1) END AS c, count(*) AS n
+        FROM token_events JOIN r USING (request_id)
+        WHERE run_id = $run_id AND gap_us IS NOT NULL
+        GROUP BY ALL)
+    SELECT $run_id AS run_id, stage, 'gap' AS metric, bucket(gap_us) AS b, sum(n)::BIGINT AS n
+    FROM counted GROUP BY ALL
+    UNION ALL
+    SELECT $run_id, stage, 'itl', bucket(gap_us / c) AS b, sum(n * c)::BIGINT
+    FROM counted WHERE c > 0 GROUP BY ALL"""
 
 _TOKENS_PER_S = """
     INSERT INTO tok_sec BY NAME

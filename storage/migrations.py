@@ -10,8 +10,11 @@ import duckdb
 
 from storage.protocol import StoreError
 
-SCHEMA_VERSION = 1
-MIGRATIONS: dict[int, str] = {}  # version reached -> SQL that leads there from the one before
+SCHEMA_VERSION = 2
+# Version reached -> SQL that leads there from the one before.
+MIGRATIONS: dict[int, str] = {
+    2: "ALTER TABLE hist DROP COLUMN t10",  # nobody asked for ten seconds of a histogram
+}
 
 
 def bring_up_to_date(

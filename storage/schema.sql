@@ -1,4 +1,4 @@
--- Headway's tables, version 1.  Every column, its unit and what its null means: docs/schema.md.
+-- Headway's tables, version 2.  Every column, its unit and what its null means: docs/schema.md.
 -- Measured reasons: integers (µs, not ns: a third less file), gap stored beside the time, no
 -- primary key on large tables (+37 % size), and no column named like a word DuckDB 2 refuses bare.
 
@@ -133,7 +133,6 @@ CREATE TABLE hist (
     run_id INTEGER NOT NULL,
     stage INTEGER NOT NULL,
     metric VARCHAR NOT NULL,
-    t10 INTEGER NOT NULL,
     b SMALLINT NOT NULL,
     n BIGINT NOT NULL
 );

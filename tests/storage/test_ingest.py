@@ -196,4 +196,4 @@ def test_times_before_the_run_s_zero_are_counted_where_they_are():
         (-1, -10, 2, 1, 0),
         (-1, -9, 0, 1, 1),
     ]
-    assert [row[2:] for row in ingest.gap_counts(columns, stage)] == [(-2, 699, 1), (-1, 699, 2)]
+    assert ingest.gap_counts(columns, stage) == [(-1, "gap", 699, 3)]

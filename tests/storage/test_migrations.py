@@ -61,3 +61,15 @@ def test_a_file_of_a_newer_headway_is_refused_and_untouched():
 def test_each_version_after_the_first_has_its_step():
     assert set(MIGRATIONS) == set(range(2, SCHEMA_VERSION + 1))
     assert schema_sql().strip()
+
+
+def test_a_file_of_version_1_keeps_its_histograms():
+    con = duckdb.connect()
+    bring_up_to_date(con, target=1, steps={})
+    con.execute(
+        "CREATE OR REPLACE TABLE hist (run_id INTEGER NOT NULL, stage INTEGER NOT NULL, "
+        "metric VARCHAR NOT NULL, t10 INTEGER NOT NULL, b SMALLINT NOT NULL, n BIGINT NOT NULL)"
+    )
+    con.execute("INSERT INTO hist VALUES (1, 0, 'gap', 7, 699, 3)")
+    bring_up_to_date(con)
+    assert con.execute("SELECT * FROM hist").fetchall() == [(1, 0, "gap", 699, 3)]
