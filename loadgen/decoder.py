@@ -25,6 +25,7 @@ from typing import Any
 import orjson
 
 from loadgen.live_line import Decoded, live_line
+from loadgen.redact import redactor
 from loadgen.segment_decoder import SegmentDecoder
 from storage.column_spool import column_path, decoded_mark, write_columns
 from storage.raw_spool import is_writer_alive, raw_segments, remove_leftovers
@@ -49,6 +50,7 @@ class Decoder:
         self._live = run_dir / f"live-{worker}.jsonl"
         self._live_seq = last_live_seq(self._live)
         self._last_seq = -1
+        self._redact = redactor(_key_variable(run_dir))
 
     def step(self) -> bool:
         """Decode every segment that is complete; True if there was one."""
@@ -90,6 +92,8 @@ class Decoder:
 
     def _write(self, decoded: Decoded) -> None:
         path = column_path(self._spool, self._worker, decoded.seq)
+        for row in decoded.rows:
+            row.detail = self._redact(row.detail)
         while decoded.seq > self._live_seq and not path.exists():
             try:
                 write_columns(path, decoded.tokens, decoded.rows, decoded.pulses)
@@ -129,6 +133,14 @@ def last_live_seq(path: Path) -> int:
         except orjson.JSONDecodeError:  # half, left by a decoder killed before the last one
             continue
     return -1
+
+
+def _key_variable(run_dir: Path) -> str | None:
+    """The plan's name of the variable that holds the key (no pydantic here: this starts fast)."""
+    try:
+        return orjson.loads((run_dir / "plan.json").read_bytes())["target"]["api_key_env"]
+    except (FileNotFoundError, KeyError):
+        return None
 
 
 def decode_run(run_dir: Path, worker: int) -> None:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from loadgen.exchange import ExchangeDecoder
 from loadgen.plan import Plan
+from loadgen.redact import redactor
 from loadgen.schedule import PlannedRequest
 from loadgen.sender import Sender
 from loadgen.wire.registry import APIS
@@ -85,6 +86,7 @@ def preflight(plan: Plan, run: dict[str, Any]) -> Preflight:
     for read in spool.reads:
         decoder.read(*read)
     row = decoder.close(spool.closed)
+    row.detail = redactor(plan.target.api_key_env)(row.detail)
     return Preflight(
         ok=row.outcome == "complete",
         sentence=_sentence(plan, run, row),
