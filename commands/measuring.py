@@ -119,11 +119,11 @@ class _StageLines:
     """Where nobody watches: a line for each state, and for each level once it has ended."""
 
     def __init__(self) -> None:
-        self._at = ("", "")
+        self._at: tuple[str, int] = ("", -1)
         self._level_line = ""
 
     def __call__(self, status: dict[str, Any], line: str) -> None:
-        at = (status["state"], status["stage_name"])
+        at = (status["state"], status["stage"])
         if at != self._at and self._level_line:
             click.echo(self._level_line, err=True)
             self._level_line = ""
