@@ -41,7 +41,7 @@ TOKEN_EVENT = np.dtype(
         ("gap_us", "<i4"),  # difference of stored t_us; -1 on the request's first event
         ("n_tokens", "<u2"),  # tokens in this chunk where the server tells; 0 = unknown
         ("kind", "u1"),  # index into KINDS
-        ("shared", "u1"),  # 1: a later token event of this request was completed by the same read
+        ("shared", "u1"),  # 1: its read held a later token too, or, read late, later bytes at all
         ("lag_us", "<i4"),  # read minus arrival; -1 = no kernel stamp (arrival is the read time)
         ("bound_us", "<i4"),  # 0, or for a shared event how much earlier its true arrival may lie
     ]
