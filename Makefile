@@ -3,18 +3,21 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: run venv test lint bench golden soak clean
+.PHONY: run venv test lint bench golden clean
 run: venv
 	$(BIN)/headway serve
 
 venv: $(VENV)/.run
 $(VENV)/.run: requirements.txt pyproject.toml
+	@echo "Installing Headway into $(VENV): one to two minutes, about 0.9 GB."
+	@$(PYTHON) -c 'import sys; sys.exit("Headway needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Say make PYTHON=python3.12, for example." if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements-dev.txt
+	@echo "Installing what the tests need: about a minute, 0.4 GB."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
