@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgen.plan import Plan, parse
-
-TERMINAL = frozenset({"finished", "stopped", "failed", "interrupted"})
+from storage.records import TERMINAL
 
 
 def terminal(state: str) -> bool:
