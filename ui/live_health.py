@@ -4,11 +4,12 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.validity import Evidence, Validity, hint_of, judge
+from analysis.validity import BOUND_SHARE, Evidence, Validity, hint_of, judge
 from analysis.windows import Window
 from ui.card import Tone
 from ui.live_feed import LiveLines
 from ui.live_view import LATENCY_S, LiveTiles
+from ui.plain import ms
 
 WORDS: dict[str, tuple[Tone, str]] = {
     "exact": ("green", "Load generator healthy: times are exact"),
@@ -16,22 +17,24 @@ WORDS: dict[str, tuple[Tone, str]] = {
     "saturated": ("red", "Load generator saturated: do not believe these numbers"),
     "unknown": ("gray", "Load generator: nothing to judge yet"),
 }
+NOT_YET: tuple[Tone, str] = ("orange", "Load generator: not yet known whether times are right")
+SHARED_SHARE = 0.01  # of the tokens; above it the p99 of the bound is no longer 0
 
 
-def live_validity(live: LiveLines, tiles: LiveTiles, stamps: str) -> Validity:
+def live_health(live: LiveLines, tiles: LiveTiles, stamps: str) -> tuple[Tone, str, str]:
+    """(tone, headline, sentence): red where it is certain, amber where only the end will tell."""
+    found = _validity(live, tiles, stamps)
+    if found.verdict in ("exact", "bounded") and (doubt := _doubt(live, tiles, stamps)):
+        return *NOT_YET, doubt
+    return *WORDS[found.verdict], found.reason
+
+
+def _validity(live: LiveLines, tiles: LiveTiles, stamps: str) -> Validity:
     """METRICS.md D8 over the last LATENCY_S seconds of pulses and all counts so far.
 
-    The bound of shared arrivals is not in the live lines: below 1 % of them their p99 is 0, above
-    it the sentence says that the bound comes with the Run page.
+    The bound of shared arrivals is not in the live lines; `_doubt` looks at their share.
     """
     pulses = recent_pulses(live)
-    if live.events and live.shared > 0.01 * live.events and stamps == "kernel":
-        share = live.shared / live.events
-        return Validity(
-            "bounded",
-            f"{share:.1%} of the tokens shared a read with a later one; "
-            "how far that moves any number is on the Run page when the run has ended.",
-        )
     seen = Evidence(
         stamps=stamps or "kernel",
         n_events=live.events,
@@ -45,6 +48,27 @@ def live_validity(live: LiveLines, tiles: LiveTiles, stamps: str) -> Validity:
         hint=_hint(pulses),
     )
     return judge(seen)
+
+
+def _doubt(live: LiveLines, tiles: LiveTiles, stamps: str) -> str:
+    """Why it cannot be told yet that the times are right; "" if nothing speaks against it."""
+    if live.shared > SHARED_SHARE * live.events and stamps != "user":
+        return (
+            f"Not yet known: {100 * live.shared / live.events:.3g} % of the tokens shared a read; "
+            "the run's page will say how much that matters."
+        )
+    pulses = recent_pulses(live)
+    for key, what in (
+        ("read_lag_p99_us", "Reads came {} late at p99"),
+        ("hub_late_max_us", "The load generator's event loop was {} late at worst"),
+    ):
+        late, gap = worst_ms(pulses, key), tiles.gap_p50_ms
+        if late is not None and gap is not None and late > BOUND_SHARE * gap:
+            return (
+                f"{what.format(ms(late))}, more than 5 % of the median chunk gap of {ms(gap)}; "
+                "the run's page will say whether that reached the numbers."
+            )
+    return ""
 
 
 def recent_pulses(live: LiveLines) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ui.card import Tile, card, tiles, verdict
 from ui.live_feed import LiveLines
-from ui.live_health import WORDS, busiest, live_validity, recent_pulses, worst_ms
+from ui.live_health import busiest, live_health, recent_pulses, worst_ms
 from ui.live_view import LATENCY_S, RATE_S, SHOWN_S, LiveSeries, LiveTiles
 from ui.plain import counted, ms, number
 from ui.time_charts import INDIGO, ORANGE, RED, TEAL, Line, TimeChart, Timeline, time_charts
@@ -113,12 +113,11 @@ def errors_card(live: LiveLines) -> None:
 
 def health_card(live: LiveLines, now: LiveTiles, stamps: str) -> None:
     """May these numbers be believed, and what the load generator measures of itself."""
-    found = live_validity(live, now, stamps)
-    tone, words = WORDS[found.verdict]
+    tone, words, reason = live_health(live, now, stamps)
     with card("health", "Load generator", f"Its own lateness in the last {LATENCY_S} s."):
         left, right = st.columns([2, 3], gap="small", vertical_alignment="center")
         with left:
-            verdict(tone, words, found.reason, key="health")
+            verdict(tone, words, reason, key="health")
         right.dataframe(pd.DataFrame(_health_rows(live, stamps)), hide_index=True)
 
 

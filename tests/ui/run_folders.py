@@ -30,7 +30,7 @@ def pulse(t_s: float, **changed: Any) -> dict[str, Any]:
         "read_lag_max_us": 900,
         "send_lag_p99_us": None,
         "send_lag_max_us": None,
-        "hub_late_max_us": 1200,
+        "hub_late_max_us": 600,
         "gc_pause_max_us": 0,
         "cpu_share": 0.2,
         "rss_bytes": 1 << 27,
