@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import kendalltau, theilslopes  # type: ignore[import-untyped]
+from scipy.stats import kendalltau, theilslopes
 
 from analysis.frames import Floats
 

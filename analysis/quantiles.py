@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import binom  # type: ignore[import-untyped]
+from scipy.stats import binom
 
 from analysis.frames import Floats
 

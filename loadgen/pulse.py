@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import gevent
 import psutil
 
 from loadgen.collector import Collector
+from storage.raw_spool import backlog_bytes
 from storage.records import Pulse
 
 TICK_S = 0.05
@@ -80,19 +81,8 @@ class PulseMaker:
             gc_pause_max_us=collector.longest_us(),
             cpu_share=self._process.cpu_percent() / 100,
             rss_bytes=self._process.memory_info().rss,
-            backlog_bytes=self._backlog_bytes(),
+            backlog_bytes=backlog_bytes(self._spool, self._worker),
         )
-
-    def _backlog_bytes(self) -> int:
-        raw = self._spool.glob(f"raw-w{self._worker}-*.seg")
-        return sum(_size(path) for path in raw)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:  # decoded meanwhile
-        return 0
 
 
 def every_second(beat: Callable[[], None]) -> None:
@@ -100,8 +90,3 @@ def every_second(beat: Callable[[], None]) -> None:
     while True:
         gevent.sleep(1 - time.monotonic() % 1)
         beat()
-
-
-def as_message(pulse: Pulse) -> dict[str, Any]:
-    """The pulse as plain values for the spool and the wire."""
-    return asdict(pulse)
