@@ -9,6 +9,8 @@ from analysis.per_request import ttft_ms
 from analysis.reading import StageReading
 from analysis.windows import arrived_us
 
+NOT_STEADY = "Not steady"  # how the sentence on a trend begins
+
 
 def remarks(stage: StageReading) -> list[str]:
     """Sentences a reader must see beside the numbers of this level."""
@@ -18,7 +20,7 @@ def remarks(stage: StageReading) -> list[str]:
     if trend and trend.is_drift:
         way = "rises" if trend.change_share > 0 else "falls"
         said.append(
-            f"Not steady: TTFT {way} by {abs(trend.change_share):.0%} over the window "
+            f"{NOT_STEADY}: TTFT {way} by {abs(trend.change_share):.0%} over the window "
             "(overload or warming)."
         )
     if stage.kind == "open" and throughput.is_overloaded(stage.requests, window):
@@ -34,7 +36,9 @@ def remarks(stage: StageReading) -> list[str]:
         )
     if stage.cohort.censored:
         why = _why_cancelled(stage)
-        said.append(f"{stage.cohort.censored:,} streams were ended by us{why}; they count nowhere.")
+        n = stage.cohort.censored
+        ended = "1 stream was" if n == 1 else f"{n:,} streams were"
+        said.append(f"{ended} ended by us{why}; not counted anywhere.")
     n_sources = {s for s in words(answered, "token_source") if s}
     if len(n_sources) > 1:
         said.append(f"Token counts come from different sources: {', '.join(sorted(n_sources))}.")

@@ -20,6 +20,7 @@ WORST_LAST: tuple[Verdict, ...] = ("exact", "bounded", "unknown", "saturated")
 EXACT_BOUND_MS = 0.1
 BOUND_SHARE = 0.05  # of the median chunk gap and of TTFT p50
 MISSING_SHARE = 0.001
+DISBELIEF = "Do not believe these numbers"
 SEND_LAG_SHARE = 0.05  # of TTFT p50
 
 
@@ -58,7 +59,7 @@ def judge(seen: Evidence) -> Validity:
         return Validity("unknown", "The load generator's own lateness was not recorded.")
     broken = _disbelief(seen, error_ms)
     if broken:
-        return Validity("saturated", f"Do not believe these numbers: {broken}.{seen.hint}")
+        return Validity("saturated", f"{DISBELIEF}: {broken}.{seen.hint}")
     if _is_exact(seen, error_ms):
         doubt = f"in doubt by {_ms(error_ms)}" if error_ms else "not in doubt"
         return Validity(
@@ -88,15 +89,14 @@ def hint_of(pulses: pd.DataFrame, window: Window) -> str:
     told: list[str] = []
     for column, limit, sentence in (
         ("cpu_share", 0.9, "a load worker used {:.0%} of its core"),
-        ("hub_late_max_us", 20_000, "its event loop stalled for {:,.0f} µs"),
-        ("gc_pause_max_us", 20_000, "its garbage collector paused {:,.0f} µs"),
+        ("hub_late_max_us", 20_000, "the load generator's event loop stalled for {}"),
+        ("gc_pause_max_us", 20_000, "its garbage collector paused it for {}"),
     ):
         seen = floats(here, column)
         if not np.isnan(seen).all() and (most := float(np.nanmax(seen))) > limit:
-            told.append(sentence.format(most))
-    return (
-        f" Likely why: {', '.join(told)}; more workers (--workers) share the load." if told else ""
-    )
+            told.append(sentence.format(_ms(most / 1000) if column.endswith("_us") else most))
+    advice = "run it on a machine of its own, or use more workers (--workers)"
+    return f" Likely why: {', '.join(told)}; {advice}." if told else ""
 
 
 def loop_lateness_us(pulses: pd.DataFrame, window: Window) -> float | None:

@@ -6,6 +6,9 @@ Built from the dict of show.py, so that page, text and report say the same.
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from analysis.quantiles import is_thin
+from analysis.remarks import NOT_STEADY
+
 Json = dict[str, Any]
 Tone = Literal["good", "bad", "warn", "neutral"]
 
@@ -33,10 +36,10 @@ def headline(shown: Json) -> Headline:
     failed = _failures(shown)
     if not levels:
         return Headline(failed or "No request was sent.", "bad", [])
+    more = [said for said in (failed, _warned(shown["levels"])) if said]
+    if shown["validity"]["verdict"] == "saturated":  # figures not to be believed mean nothing
+        return Headline(shown["validity"]["reason"], "bad", more)
     text, tone = _by_slo(by_load(shown["levels"])) or _by_load(levels)
-    more = [failed] if failed else []
-    if shown["validity"]["verdict"] == "saturated":
-        return Headline(shown["validity"]["reason"], "bad", [text, *more])
     if failed and tone in ("good", "neutral"):
         tone = "warn"
     return Headline(text, tone, more)
@@ -111,11 +114,16 @@ def _by_streams(levels: list[Json]) -> str:
             f"measured: {_figures(top)}."
         )
     here, beyond = levels[at], levels[at + 1]
+    if _tps(beyond) < _tps(here):
+        return (
+            f"Throughput falls from {_level(here)} on: {_figures(here)}. At {beyond['stage']} it "
+            f"is {_tps(beyond):,.0f} tok/s, and TTFT p95 is {_ttft_p95(beyond)}."
+        )
     gain, first = _gain(here, beyond), _tps(levels[0]) / levels[0]["mean_in_flight"]
     return (
         f"Throughput levels off at {_level(here)}: {_figures(here)}. Up to {beyond['stage']} each "
         f"added stream brings {gain:,.3g} tok/s instead of the first {first:,.3g}, and TTFT p95 "
-        f"goes to {beyond['metrics']['ttft']['p95']:,.0f} ms."
+        f"goes to {_ttft_p95(beyond)}."
     )
 
 
@@ -162,15 +170,51 @@ def _tps(level: Json) -> float:
 
 
 def _level(level: Json) -> str:
-    return f"{level['stage']} ({level['mean_in_flight']:,.3g} streams in flight)"
+    return f"{level['stage']} ({streams_text(level['mean_in_flight'])} in flight)"
+
+
+def streams_text(n: float, digits: int = 3) -> str:
+    """`1 stream`, `7.93 streams`."""
+    figure = f"{n:,.{digits}g}"
+    return f"{figure} {'stream' if figure == '1' else 'streams'}"
 
 
 def _figures(level: Json) -> str:
-    ttft, tps = level["metrics"]["ttft"], level["metrics"]["tps_system"]["value"]
-    said = [f"TTFT p95 {ttft['p95']:,.0f} ms"]
+    tps = level["metrics"]["tps_system"]["value"]
+    said = [f"TTFT p95 {_ttft_p95(level)}"]
     if tps is not None:
         said.append(f"system output {tps:,.0f} tok/s")
     return ", ".join(said)
+
+
+def _ttft_p95(level: Json) -> str:
+    """With its n where that is too small to carry it."""
+    ttft = level["metrics"]["ttft"]
+    few = f" (few: n = {ttft['n']:,})" if is_thin(ttft["n"], 0.95) else ""
+    return f"{ttft['p95']:,.0f} ms{few}"
+
+
+def _warned(levels: list[Json]) -> str:
+    """Which levels come with a warning, the unsteady ones first; "" if none does."""
+    unsteady = [lv["stage"] for lv in levels if _is_unsteady(lv)]
+    other = [lv["stage"] for lv in levels if lv["warnings"] and not _is_unsteady(lv)]
+    told: list[str] = []
+    if unsteady:
+        was = "was" if len(unsteady) == 1 else "were"
+        told.append(f"{_of(unsteady, levels)} {was} not steady: {', '.join(unsteady)}.")
+    if other:
+        have = "has" if len(other) == 1 else "have"
+        word = "another warning" if unsteady else "a warning"
+        told.append(f"{_of(other, levels)} {have} {word}: {', '.join(other)}.")
+    return " ".join(told)
+
+
+def _is_unsteady(level: Json) -> bool:
+    return any(said.startswith(NOT_STEADY) for said in level["warnings"])
+
+
+def _of(some: list[str], levels: list[Json]) -> str:
+    return f"{len(some)} of {len(levels)} {'level' if len(levels) == 1 else 'levels'}"
 
 
 def _goal(slo: Json) -> str:

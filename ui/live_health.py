@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.validity import BOUND_SHARE, Evidence, Validity, hint_of, judge
+from analysis.validity import BOUND_SHARE, DISBELIEF, Evidence, Validity, hint_of, judge
 from analysis.windows import Window
 from ui.card import Tone
 from ui.live_feed import LiveLines
@@ -26,7 +26,8 @@ def live_health(live: LiveLines, tiles: LiveTiles, stamps: str) -> tuple[Tone, s
     found = _validity(live, tiles, stamps)
     if found.verdict in ("exact", "bounded") and (doubt := _doubt(live, tiles, stamps)):
         return *NOT_YET, doubt
-    return *WORDS[found.verdict], found.reason
+    reason = found.reason.removeprefix(f"{DISBELIEF}: ")  # the headline says so
+    return *WORDS[found.verdict], reason[:1].upper() + reason[1:]
 
 
 def _validity(live: LiveLines, tiles: LiveTiles, stamps: str) -> Validity:

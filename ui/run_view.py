@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from analysis.validity import DISBELIEF
 from analysis.verdict import knee
 from loadgen.run_folder import terminal
 from ui.card import Tone
@@ -42,12 +43,19 @@ def verdict_words(shown: Json) -> tuple[str, str]:
     if validity["reason"] not in sentences:
         sentences.append(validity["reason"])
     if validity["verdict"] == "saturated":
-        headline = "Do not believe these numbers"
+        headline = DISBELIEF
+        sentences = [_without_disbelief(said) for said in sentences]
     elif not any(level["metrics"]["ttft"]["n"] for level in shown["levels"]):
         headline = "No request was answered"
     else:
         headline = _slo_words(shown["levels"], slo)
     return headline, "\n".join(sentences)
+
+
+def _without_disbelief(said: str) -> str:
+    """The sentence without the words that already stand above it."""
+    rest = said.replace(f"{DISBELIEF}: ", "", 1)
+    return rest[:1].upper() + rest[1:]
 
 
 def _slo_words(levels: list[Json], slo: str | None) -> str:

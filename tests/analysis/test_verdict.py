@@ -12,6 +12,7 @@ def level(streams, tps, ttft_p95=100.0, slo=None, **changes):
         "kind": "closed",
         "mean_in_flight": float(streams),
         "slos": slos,
+        "warnings": [],
         "metrics": {
             "ttft": {"n": 50, "p95": ttft_p95},
             "tps_system": {"value": tps},
@@ -150,7 +151,33 @@ def test_a_run_not_to_be_believed_leads_with_that():
     found = headline(shown([level(1, 50)], verdict="saturated"))
     assert found.text.startswith("Do not believe")
     assert found.tone == "bad"
-    assert found.more[0].startswith("At c=1")
+
+
+def test_figures_not_to_be_believed_are_not_interpreted():
+    levels = [level(1, 50), level(4, 190), level(16, 195, 900)]
+    assert headline(shown(levels, verdict="saturated")).more == []
+
+
+def test_levels_with_warnings_are_named():
+    trend, law = "Not steady: TTFT rises by 80%.", "Little's law is off by +20%."
+    levels = [level(1, 50), level(4, 190, warnings=[trend]), level(8, 370, warnings=[law, trend])]
+    assert headline(shown(levels)).more == ["2 of 3 levels were not steady: c=4, c=8."]
+    levels[1]["warnings"] = [law]
+    assert headline(shown(levels)).more == [
+        "1 of 3 levels was not steady: c=8. 1 of 3 levels has another warning: c=4."
+    ]
+
+
+def test_throughput_that_falls_is_not_said_to_level_off():
+    found = said([level(1, 190), level(4, 150, 900)])
+    assert found.startswith("Throughput falls from c=1 (1 stream in flight) on: TTFT p95 100 ms")
+    assert "At c=4 it is 150 tok/s, and TTFT p95 is 900 ms." in found
+
+
+def test_a_p95_of_few_requests_is_never_quoted_without_its_n():
+    few = level(1, 50)
+    few["metrics"]["ttft"]["n"] = 7
+    assert "TTFT p95 100 ms (few: n = 7)" in said([few])
 
 
 def test_levels_are_judged_in_order_of_load_not_of_the_plan():

@@ -57,10 +57,11 @@ def test_levels_without_an_answer_do_not_lead():
 
 def test_a_saturated_load_generator_comes_before_everything_and_is_said_once():
     told = shown([level("c=1")], validity="saturated")
-    told["verdict"]["text"] = "The reason."
+    told["verdict"]["text"] = "At c=1: Do not believe these numbers: late."
+    told["validity"]["reason"] = told["verdict"]["text"]
     headline, sentences = verdict_words(told)
     assert headline == "Do not believe these numbers"
-    assert sentences.split("\n") == ["The reason.", "More."]
+    assert sentences.split("\n") == ["At c=1: late.", "More."]
 
 
 def test_the_objective_on_ttft_is_drawn():
