@@ -4,12 +4,14 @@ from typing import Any
 
 from analysis.metrics import METRICS, Metric
 from analysis.quantiles import is_thin
+from analysis.verdict import streams_text
 
 Json = dict[str, Any]
 
 LATENCY = ("p50", "p90", "p95", "p99")  # the slow end of milliseconds
 PACE = ("p50", "p10", "p5", "p1")  # the slow end of tok/s
 WITH_INTERVAL = {"p95", "p99", "p5", "p1"}
+UNFINISHED = ("stopped", "failed", "interrupted")  # states whose message says what went wrong
 FOOT = (
     "Percentiles: linear interpolation; [low, high]: 95 % interval, –: no bound from so few.\n"
     "(…): less than one request is expected beyond this percentile; do not quote it alone."
@@ -18,18 +20,24 @@ FOOT = (
 
 def text(shown: Json) -> str:
     """Everything `headway show` prints.  shown: the dict of show.py."""
-    blocks = [_head(shown), *(_level(level) for level in shown["levels"]), FOOT]
+    levels = [_level(level) for level in shown["levels"]]
+    blocks = [_head(shown), *levels, *([FOOT] if levels else [])]
     return "\n\n".join(blocks) + "\n"
 
 
 def _head(shown: Json) -> str:
     run, validity, slo = shown["run"], shown["validity"], shown["slo"]
+    ended = [("Ended", run["message"])] if run["state"] in UNFINISHED and run["message"] else []
+    judged = [
+        ("Validity", f"{validity['verdict']}: {validity['reason']}"),
+        ("Verdict", " ".join([shown["verdict"]["text"], *shown["verdict"]["more"]])),
+    ]
     lines = [
         ("Run", f"{run['name']}  {run['uid']}  {run['state']}"),
         ("Target", f"{run['target']}  {run['model']}"),
         ("Started", run["started_at"] or "not yet"),
-        ("Validity", f"{validity['verdict']}: {validity['reason']}"),
-        ("Verdict", " ".join([shown["verdict"]["text"], *shown["verdict"]["more"]])),
+        *ended,
+        *([] if ended and not shown["levels"] else judged),
         ("Outcomes", ", ".join(f"{n:,} {kind}" for kind, n in shown["outcomes"].items()) or "none"),
     ]
     if slo["result"]:
@@ -44,7 +52,7 @@ def _head(shown: Json) -> str:
 def _level(level: Json) -> str:
     metrics: Json = level["metrics"]
     lines = [
-        f"{level['stage']}: {level['mean_in_flight']:,.4g} streams in flight, "
+        f"{level['stage']}: {streams_text(level['mean_in_flight'], 4)} in flight, "
         f"{level['requests']:,} requests in {level['window_s']:,.1f} s",
         f"  {level['window']['reason']}",
         f"  {level['validity']['verdict']}: {level['validity']['reason']}",

@@ -61,5 +61,14 @@ def test_failures_show_what_percentiles_would_be_with_them():
     assert "Time to first token, each failure as never: p50 100" in printed(rows)
 
 
+def test_a_run_that_failed_before_any_load_says_why_and_nothing_else():
+    shown = show(Made([], []).ask, UID)
+    shown["run"] |= {"state": "failed", "message": "The endpoint refused the connection."}
+    found = text(shown)
+    assert "Ended     The endpoint refused the connection." in found.splitlines()
+    assert "No request was sent" not in found
+    assert "Percentiles:" not in found
+
+
 def test_an_empty_run_prints():
     assert "No request was sent." in text(show(Made([], []).ask, UID))
