@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import threading
+import time
 
 from loadgen.transport.call import Call
 from loadgen.transport.endpoint import Endpoint
@@ -114,3 +115,32 @@ class Asker:
 
     def closed(self, request_id=0):
         return self.spool.closed[request_id]
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+def answers(*pieces, pause_s=0.0, then_close=False):
+    """A script that answers each request with these pieces; the connection stays unless said."""
+
+    def script(connection, _n):
+        while script.server.read_request(connection):
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(pause_s)
+            if then_close:
+                return
+
+    return script
+
+
+def started(serve, script, **options):
+    server = serve(script, **options)
+    script.server = server
+    return server
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]

@@ -8,42 +8,14 @@ import weakref
 
 import gevent
 import pytest
-from scripted_server import CHUNKED, DONE_EVENT, LAST_CHUNK, chunk
+from scripted_server import CHUNKED, DONE_EVENT, LAST_CHUNK, OK, answers, chunk, started
 
-from loadgen.transport import connecting, stamps
 from loadgen.transport import pool as pool_module
-from loadgen.transport.connecting import ConnectFailed
+from loadgen.transport import stamps
 from loadgen.transport.endpoint import Endpoint
 from storage.raw_record import SpoolError
 
 pytestmark = pytest.mark.slow
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-
-
-def answers(*pieces, pause_s=0.0, then_close=False):
-    """A script that answers each request with these pieces; the connection stays unless said."""
-
-    def script(connection, _n):
-        while script.server.read_request(connection):
-            for piece in pieces:
-                connection.sendall(piece)
-                time.sleep(pause_s)
-            if then_close:
-                return
-
-    return script
-
-
-def started(serve, script, **options):
-    server = serve(script, **options)
-    script.server = server
-    return server
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 def test_a_chunked_stream_is_done_at_its_last_chunk_and_the_connection_is_used_again(serve, asker):
@@ -132,90 +104,6 @@ def test_a_reset_in_the_middle_is_a_reset(serve, asker):
     assert "broke the connection in the middle of the answer" in done.detail
 
 
-def test_a_server_that_closes_after_each_answer_though_it_promised_not_to(serve, asker):
-    server = started(serve, answers(CHUNKED + chunk(b"x") + LAST_CHUNK, then_close=True))
-    a = asker(server.endpoint())
-    assert [a.ask().cause for _ in range(20)] == ["done"] * 20
-    assert server.accepted == 20
-    assert {a.closed(k)["conn_reused"] for k in range(20)} == {False}
-
-
-def test_a_connection_closed_while_our_request_was_on_its_way_is_replaced_once(serve, asker):
-    def script(connection, n):
-        while script.server.read_request(connection):
-            if n == 1 and len(script.server.requests) == 2:
-                return  # took the request and closed: nobody can tell this from a stale connection
-            connection.sendall(OK)
-
-    server = started(serve, script)
-    a = asker(server.endpoint())
-    assert [a.ask().cause for _ in range(2)] == ["done", "done"]
-    assert (a.closed(1)["reconnects"], a.closed(1)["conn_reused"]) == (1, False)
-    assert a.closed(1)["connect_ns"] > 0
-    assert server.accepted == 2
-    assert len(a.spool.opened) == 2
-
-
-def test_the_replacement_is_not_replaced_again(serve, asker):
-    def script(connection, n):
-        script.server.read_request(connection)
-        if n == 1:
-            connection.sendall(OK)
-            script.server.read_request(connection)
-
-    server = started(serve, script)
-    a = asker(server.endpoint())
-    assert [a.ask().cause for _ in range(2)] == ["done", "eof"]
-    assert (a.closed(1)["reconnects"], server.accepted) == (1, 2)
-
-
-def test_an_idle_connection_that_the_server_closes_is_noticed_and_dropped(serve, asker):
-    def script(connection, _n):
-        script.server.read_request(connection)
-        connection.sendall(OK)
-        time.sleep(0.05)
-
-    server = started(serve, script)
-    a = asker(server.endpoint())
-    a.ask()
-    assert a.pool.open_connections == 1
-    gevent.sleep(0.2)
-    assert a.pool.open_connections == 0
-    a.ask()
-    assert a.closed(1)["reconnects"] == 0
-
-
-def test_connections_are_opened_before_the_clock_and_used(serve, asker):
-    server = started(serve, answers(OK))
-    a = asker(server.endpoint())
-    a.pool.warm(8)
-    a.pool.warm(8)
-    assert a.pool.open_connections == 8
-    a.ask()
-    assert a.closed()["conn_reused"] is True
-    assert a.pool.open_connections == 8
-    with gevent.Timeout(5):
-        while server.accepted < 8:  # the kernel connects before the server's thread accepts
-            gevent.sleep(0.01)
-    assert server.accepted == 8
-
-
-def test_without_keep_alive_each_request_opens_its_own_connection(serve, asker):
-    server = started(serve, answers(OK))
-    a = asker(server.endpoint(), keep_alive=False)
-    a.pool.warm(5)
-    assert [a.ask().cause for _ in range(3)] == ["done"] * 3
-    assert (server.accepted, a.pool.open_connections) == (3, 0)
-
-
-def test_a_server_that_says_close_gets_a_new_connection_next_time(serve, asker):
-    raw = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
-    server = started(serve, answers(raw))
-    a = asker(server.endpoint())
-    assert [a.ask().cause for _ in range(2)] == ["done", "done"]
-    assert server.accepted == 2
-
-
 def test_a_large_body_is_sent_in_parts_and_arrives_whole(serve, asker):
     def script(connection, _n):
         time.sleep(0.2)  # let the socket buffers fill
@@ -297,61 +185,6 @@ def test_a_closed_pool_sends_nothing(serve, asker):
     a = asker(started(serve, answers(OK)).endpoint())
     a.pool.close()
     assert a.ask().cause == "not_sent"
-
-
-def test_a_refused_port_is_a_sentence(asker):
-    port = free_port()
-    a = asker(Endpoint("http", "127.0.0.1", port))
-    done = a.ask()
-    assert done.cause == a.closed()["cause"] == "connect_failed"
-    assert done.detail == (
-        f"127.0.0.1:{port} refused the connection: nothing listens there. "
-        f"Start the server or correct the port."
-    )
-    with pytest.raises(ConnectFailed, match="refused the connection"):
-        a.pool.warm(100)
-
-
-def test_an_unknown_name_is_a_sentence_with_the_time_of_the_lookup(asker, monkeypatch):
-    def getaddrinfo(*_):  # the name server's answer, without asking one
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    monkeypatch.setattr(connecting.gevent_socket, "getaddrinfo", getaddrinfo)
-    a = asker(Endpoint("http", "no-such-host", 80))
-    done = a.ask()
-    assert done.cause == "connect_failed"
-    assert done.detail == (
-        "no-such-host has no known address (Name or service not known). Check the host name."
-    )
-    assert a.closed()["dns_ns"] > 0
-
-
-def test_a_name_that_no_name_can_be_is_a_sentence_too(asker):
-    done = asker(Endpoint("http", "a..b", 80)).ask()
-    assert done.cause == "connect_failed"
-    assert "a..b has no known address" in done.detail
-
-
-def test_a_name_is_looked_up_and_its_second_address_tried(serve, asker):
-    server = started(serve, answers(OK))
-    a = asker(Endpoint("http", "localhost", server.port))  # ::1 first on most machines
-    assert a.ask().cause == "done"
-    assert a.closed()["dns_ns"] > 0
-
-
-def test_a_port_that_accepts_nobody_times_out(asker, silent_port):
-    done = asker(Endpoint("http", "127.0.0.1", silent_port), connect_s=0.3).ask()
-    assert done.cause == "connect_failed"
-    assert "did not accept the connection after 0.3 s" in done.detail
-
-
-@pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
-def test_ipv6_works(serve, asker):
-    try:
-        server = started(serve, answers(OK), family=socket.AF_INET6)
-    except OSError:
-        pytest.skip("no IPv6 loopback here")
-    assert asker(server.endpoint()).ask().cause == "done"
 
 
 def test_what_is_not_http_is_malformed_and_kept(serve, asker):
