@@ -19,7 +19,9 @@ from ui.run_tables import (
     levels_columns,
     levels_table,
     machine_table,
+    marked,
     outcomes_table,
+    versions_download,
 )
 from ui.run_text import stamps_text, when_text
 from ui.run_tiles import level_tiles
@@ -28,12 +30,14 @@ from ui.run_view import (
     VALIDITY,
     form_params,
     leading_level,
+    levels_without_itl,
     ttft_limit_ms,
     unfinished_sentence,
     verdict_words,
 )
 
 Json = dict[str, Any]
+WHY_NO_ITL = "There the server does not say how many tokens most of its chunks hold."
 GAPS = {"gap": "per chunk", "itl": "per token (ITL)"}
 
 
@@ -102,18 +106,23 @@ def ttft_tab(run: Json, shown: Json) -> None:
 def gaps_tab(run: Json, shown: Json) -> None:
     """Gaps per chunk, or per token where the server tells its counts."""
     per_token = any(level["metrics"]["itl"]["n"] for level in shown["levels"])
+    without = levels_without_itl(shown["levels"])
     metric = "gap"
     if per_token:
         metric = st.segmented_control(
             "Gap",
             ["gap", "itl"],
-            default="itl",
+            default="gap" if without else "itl",
             required=True,
             format_func=GAPS.__getitem__,
             key="gap",
             bind="query-params",
             label_visibility="collapsed",
         )
+        if without:
+            st.caption(
+                f"No per-token view to go by: {label(', '.join(without), 300)}. " + WHY_NO_ITL
+            )
     draw(run, "itl_density", metric=metric)
 
 
@@ -121,14 +130,15 @@ def throughput_tab(run: Json, shown: Json) -> None:
     """The sweep: system output and TTFT over measured concurrency, and its table."""
     draw(run, "throughput", slo_ms=ttft_limit_ms(shown["levels"]))
     with card("levels", "Load levels", "The numbers behind the charts."):
-        st.dataframe(levels_table(shown["levels"]), column_config=levels_columns(), hide_index=True)
+        table = marked(levels_table(shown["levels"]), shown["levels"])
+        st.dataframe(table, column_config=levels_columns(), hide_index=True)
 
 
 def outcomes_tab(run: Json, shown: Json) -> None:
     """How requests ended, and what the server said where they failed."""
     del run
     with card("outcomes", "Outcomes by level", "Every request of the level's window."):
-        st.dataframe(outcomes_table(shown["levels"]), hide_index=True)
+        st.dataframe(outcomes_table(shown["levels"]), hide_index=True, width="content")
     with card("failures", "What failed", "With the most frequent sentence of each kind."):
         if shown["failures"]:
             wide = {"What was said": st.column_config.TextColumn(width="large")}
@@ -146,6 +156,7 @@ def plan_tab(run: Json, shown: Json) -> None:
         st.code(run["plan"], language="json", height=420)
     with right, card("machine", "Machine", "Where the load came from."):
         st.dataframe(machine_table(run), hide_index=True, height="content")
+        versions_download(run)
 
 
 TABS = {
@@ -177,6 +188,7 @@ if shown["levels"]:
     )
     level = shown["levels"][chosen]
     tiles(level_tiles(level))
+    st.caption(f"Window: {label(level['window']['reason'], 300)}")
     st.caption(
         "In grey: 95 % confidence interval and number of samples; ≥ where they are too few for an "
         "upper bound, few where they cannot carry the percentile. The charts below show every "

@@ -7,8 +7,23 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
+
+from analysis.metrics import METRICS
+from analysis.quantiles import is_thin
+from analysis.remarks import NOT_STEADY
+from ui.plain import counted
 
 Json = dict[str, Any]
+PERCENTILES = {  # column -> (metric, percentile, decimals)
+    "TTFT p50": ("ttft", "p50", 0),
+    "TTFT p95": ("ttft", "p95", 0),
+    "TTFT p99": ("ttft", "p99", 0),
+    "Gap p99": ("chunk_gap", "p99", 1),
+    "TPOT p50": ("tpot", "p50", 1),
+    "E2E p95": ("e2e", "p95", 0),
+}
+SHOWN_DIGITS = 12  # of a checksum
 
 
 def levels_table(levels: list[Json]) -> pd.DataFrame:
@@ -20,17 +35,32 @@ def levels_columns() -> Json:
     """How `levels_table` is drawn: units in the headings, thousands in the numbers."""
     number_column = st.column_config.NumberColumn
     shown = {
-        "Streams": number_column("Streams in flight", format="%.1f", help="Measured mean."),
+        "Streams": number_column("Streams in flight", format="%,.1f", help="Measured mean."),
         "Requests": number_column(format="localized"),
         "Failed": number_column(format="localized"),
-        "tok/s": number_column("System output, tok/s", format="%.0f"),
-        "req/s": number_column("Complete, req/s", format="%.2f"),
+        "tok/s": number_column("System output, tok/s", format="%,.0f"),
+        "req/s": number_column("Complete, req/s", format="%,.2f"),
+        "Note": st.column_config.TextColumn(
+            "⚠", help="Choose the level above to read its window and its warnings."
+        ),
     }
-    for name in ("TTFT p50", "TTFT p95", "TTFT p99", "Gap p99", "E2E p95"):
-        shown[name] = number_column(f"{name}, ms", format="%.0f")
-    shown["TPOT p50"] = number_column("TPOT p50, ms", format="%.1f")
-    shown["Gap p99"] = number_column("Chunk gap p99, ms", format="%.1f")
+    few = "In brackets: less than one request is expected beyond it; do not quote it alone."
+    for name, (metric, p, _) in PERCENTILES.items():
+        title = {"Gap p99": "Chunk gap p99"}.get(name, name)
+        shown[name] = number_column(f"{title}, ms", help=f"{METRICS[metric].title}, {p}. {few}")
     return shown
+
+
+def marked(table: pd.DataFrame, levels: list[Json]) -> Styler:
+    """The table with each percentile of too few requests in brackets; it still sorts as numbers."""
+    styled = table.style
+    for name, (metric, p, digits) in PERCENTILES.items():
+        share = float(p[1:]) / 100
+        thin = [is_thin(level["metrics"][metric]["n"], share) for level in levels]
+        for wanted, figure in ((False, f"{{:,.{digits}f}}"), (True, f"({{:,.{digits}f}})")):
+            rows = [i for i, is_few in enumerate(thin) if is_few == wanted]
+            styled = styled.format(figure, subset=pd.IndexSlice[rows, [name]], na_rep="–")
+    return styled
 
 
 def failures_table(failures: list[Json]) -> pd.DataFrame:
@@ -60,7 +90,7 @@ def machine_table(run: Json) -> pd.DataFrame:
     versions = _object(run.get("versions"))
     told = {
         "Run": run.get("run_uid"),
-        "Plan, SHA-256": run.get("plan_sha256"),
+        f"Plan, SHA-256 (first {SHOWN_DIGITS})": str(run.get("plan_sha256") or "")[:SHOWN_DIGITS],
         "Target": run.get("target_url") or run.get("url"),
         "Host": run.get("host"),
         "Cores": run.get("cpu_count"),
@@ -68,10 +98,22 @@ def machine_table(run: Json) -> pd.DataFrame:
         "Arrival stamps": {"kernel": "kernel", "user": "user space"}.get(str(run.get("stamps"))),
         "Token events": run.get("n_events"),
         "Damaged segments": run.get("n_damaged_segments"),
-        "Versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
-    }
+    } | {f"Version of {name}": str(version)[:SHOWN_DIGITS] for name, version in versions.items()}
     rows = [(name, _text(value)) for name, value in told.items()]
     return pd.DataFrame([row for row in rows if row[1]], columns=pd.Index(["What", "Value"]))
+
+
+def versions_download(run: Json) -> None:
+    """The checksum and the versions in full."""
+    told = {"plan_sha256": run.get("plan_sha256"), "versions": _object(run.get("versions"))}
+    st.download_button(
+        "Checksum and versions in full",
+        json.dumps(told, indent=2, default=str),
+        file_name=f"machine-{run.get('run_uid')}.json",
+        mime="application/json",
+        icon=":material/download:",
+        type="tertiary",
+    )
 
 
 def _level_row(level: Json) -> Json:
@@ -82,15 +124,21 @@ def _level_row(level: Json) -> Json:
         "Streams": level["mean_in_flight"],
         "Requests": level["requests"],
         "Failed": failed,
-        "TTFT p50": m["ttft"]["p50"],
-        "TTFT p95": m["ttft"]["p95"],
-        "TTFT p99": m["ttft"]["p99"],
-        "Gap p99": m["chunk_gap"]["p99"],
-        "TPOT p50": m["tpot"]["p50"],
-        "E2E p95": m["e2e"]["p95"],
+        **{name: m[metric][p] for name, (metric, p, _) in PERCENTILES.items()},
         "tok/s": m["tps_system"]["value"],
         "req/s": m["request_rate"]["value"],
+        "Note": _note(level),
     }
+
+
+def _note(level: Json) -> str:
+    """What a reader must know before quoting the level's row."""
+    told = ["short window"] if level["window"]["short"] else []
+    if any(said.startswith(NOT_STEADY) for said in level["warnings"]):
+        told.append("not steady")
+    elif level["warnings"]:
+        told.append(counted(len(level["warnings"]), "warning"))
+    return f"⚠ {', '.join(told)}" if told else ""
 
 
 def _object(text: Any) -> Json:

@@ -10,6 +10,7 @@ from ui.run_text import STATES
 
 Json = dict[str, Any]
 TONES: dict[str, Tone] = {"good": "green", "bad": "red", "warn": "orange", "neutral": "gray"}
+UNDEFINED_SHARE = 0.2  # of a level's gaps; above it the rest does not stand for the level
 SLO_WORDS = {
     "met": "Holds its objective at every level",
     "not enough data": "Too few requests to judge its objective",
@@ -34,6 +35,17 @@ def leading_level(levels: list[Json]) -> int:
         return 0
     at = knee([levels[i] for i in answered])
     return answered[-1 if at is None else at]
+
+
+def levels_without_itl(levels: list[Json]) -> list[str]:
+    """The levels whose gaps per token are unknown, or undefined for more than UNDEFINED_SHARE."""
+    found: list[str] = []
+    for level in levels:
+        itl, gaps = level["metrics"]["itl"], level["metrics"]["chunk_gap"]["n"]
+        undefined = itl.get("undefined", 0)
+        if gaps and (not itl["n"] or undefined > UNDEFINED_SHARE * (itl["n"] + undefined)):
+            found.append(level["stage"])
+    return found
 
 
 def verdict_words(shown: Json) -> tuple[str, str]:

@@ -31,6 +31,11 @@ def test_the_mark_stands_beside_the_interval():
     assert note(8, "p99", ci95={"p99": [90.0, None]}) == "≥ 90.0 · few: n = 8"
 
 
+def test_gaps_of_unknown_tokens_are_counted_beside_the_known():
+    metrics = {"itl": {"n": 127, "undefined": 751, "p99": 120.0, "ci95": {}}}
+    assert percentile_tile("ITL", metrics, ("itl", "p99")).note == "n = 127, 751 undefined"
+
+
 def test_a_metric_without_a_value_says_why():
     assert note(0, "p99", reason="No answer.", p99=None) == "No answer."
 

@@ -1,5 +1,5 @@
 from ui.demo import demo_plan
-from ui.run_view import form_params, leading_level, ttft_limit_ms, verdict_words
+from ui.run_view import form_params, leading_level, levels_without_itl, ttft_limit_ms, verdict_words
 
 
 def level(stage, in_flight=1.0, tps=50.0, result=None, n=50):
@@ -62,6 +62,18 @@ def test_a_saturated_load_generator_comes_before_everything_and_is_said_once():
     headline, sentences = verdict_words(told)
     assert headline == "Do not believe these numbers"
     assert sentences.split("\n") == ["At c=1: late.", "More."]
+
+
+def test_levels_whose_tokens_are_mostly_unknown_have_no_per_token_view():
+    def gaps(n, undefined):
+        return {"itl": {"n": n, "undefined": undefined}, "chunk_gap": {"n": 1000}}
+
+    levels = [
+        {"stage": "c=1", "metrics": gaps(900, 100)},
+        {"stage": "c=2", "metrics": gaps(127, 751)},
+        {"stage": "c=4", "metrics": gaps(0, 0)},
+    ]
+    assert levels_without_itl(levels) == ["c=2", "c=4"]
 
 
 def test_the_objective_on_ttft_is_drawn():

@@ -1,0 +1,49 @@
+import pandas as pd
+
+from ui.run_tables import levels_table, machine_table, marked
+
+
+def level(stage, n, warnings=(), short=False, **outcomes):
+    metric = {"n": n, "p50": 1234.0, "p95": 1560.0, "p99": 1700.0}
+    return {
+        "stage": stage,
+        "mean_in_flight": 1.0,
+        "requests": n,
+        "outcomes": outcomes,
+        "window": {"short": short, "reason": "Because."},
+        "warnings": list(warnings),
+        "metrics": {name: metric for name in ("ttft", "chunk_gap", "tpot", "e2e")}
+        | {"tps_system": {"value": 50.0}, "request_rate": {"value": 1.0}},
+    }
+
+
+def test_a_level_with_a_short_window_or_a_warning_is_marked():
+    levels = [
+        level("c=1", 200),
+        level("c=2", 200, short=True),
+        level("c=4", 200, ["Not steady: TTFT rises."], short=True),
+        level("c=8", 200, ["Overload: 9 came."]),
+    ]
+    assert levels_table(levels)["Note"].tolist() == [
+        "",
+        "⚠ short window",
+        "⚠ short window, not steady",
+        "⚠ 1 warning",
+    ]
+
+
+def test_a_percentile_of_too_few_requests_is_in_brackets():
+    levels = [level("c=1", 7), level("c=2", 50)]
+    html = marked(levels_table(levels), levels).to_html()
+    assert html.count("(1,560)") == 2  # TTFT p95 and E2E p95 of 7 requests
+    assert ">1,560<" in html
+    assert "(1,234)" not in html
+
+
+def test_long_checksums_and_versions_do_not_wrap():
+    run = {
+        "plan_sha256": "a" * 64,
+        "versions": '{"headway": "0.1.0", "commit": "bbbbbbbbbbbbbbbb"}',
+    }
+    shown = machine_table(pd.Series(run).to_dict())
+    assert shown["Value"].str.len().max() == 12
