@@ -42,15 +42,25 @@ def runs_columns() -> dict[str, Any]:
         "Endpoint": column.TextColumn(width=160),
         "Model": column.TextColumn(width=105),
         "Load": column.TextColumn(width=160),
-        "Requests": column.NumberColumn(format="localized", width=82),
-        "Failed": column.NumberColumn(format="localized", width=66),
+        "Requests": column.NumberColumn(
+            help="Of the whole run; the Run page counts those of a level's window.",
+            format="%,d",
+            width=82,
+        ),
+        "Failed": column.NumberColumn(help="Of the whole run.", format="%,d", width=66),
         "TTFT p95, levels": column.LineChartColumn(
-            help="95 of 100 first tokens came within this time; one point per load level, ms.",
+            "TTFT p95, whole levels",
+            help="95 of 100 first tokens came within this time; one point per whole load level, "
+            "ms. The Run page judges a level by its window.",
             y_min=0,
             width=120,
         ),
         "Worst p95": column.NumberColumn(
-            help="TTFT p95 of the load level where it is highest.", format="%.0f ms", width=90
+            "Worst p95, whole level",
+            help="TTFT p95 of the load level where it is highest, over the whole level: its ramp "
+            "and drain too. The Run page judges a level by its window, so its number differs.",
+            format="%,.0f ms",
+            width=150,
         ),
         "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm", width=150),
     }
