@@ -87,7 +87,7 @@ def test_a_refused_port_is_named(headway):
 def test_a_host_that_does_not_exist_is_named(headway):
     sentence = answer_of(quick(headway, "http://no-such-host.invalid:8000"), 3)
     assert "no-such-host.invalid" in sentence
-    assert "target.url" in sentence
+    assert "Check the host name" in sentence
 
 
 def test_a_wrong_path_is_answered_with_the_status(headway, port):
