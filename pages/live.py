@@ -55,7 +55,7 @@ def banner(folder: RunFolder, status: dict[str, Any]) -> None:
     if terminal(status["state"]):
         verdict(tone, word, status["message"]).page_link(
             page_files.RUN,
-            label="**See the results**",
+            label="**See the results**" if read_stages(folder.path) else "**See what happened**",
             icon=":material/arrow_forward:",
             query_params={"run": folder.run_uid},
         )
@@ -88,7 +88,7 @@ def watch(folder: RunFolder, was_ended: bool) -> None:
         now = live_tiles(live, series, begin_of(stages))
         live_tiles_row(now, status)
         live_charts(series, stages, status.get("planned_s"))
-        errors_card(live)
+        errors_card(live, status["state"])
         health_card(live, now, (folder.read("run.json") or {}).get("stamps", ""))
 
 

@@ -5,10 +5,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from loadgen.run_folder import terminal
 from ui.card import Tile, card, tiles, verdict
 from ui.live_feed import LiveLines
 from ui.live_health import busiest, live_health, recent_pulses, worst_ms
-from ui.live_view import LATENCY_S, RATE_S, SHOWN_S, LiveSeries, LiveTiles
+from ui.live_view import LATENCY_S, NO_FAILURE, RATE_S, SHOWN_S, LiveSeries, LiveTiles
 from ui.plain import counted, ms, number
 from ui.time_charts import INDIGO, ORANGE, RED, TEAL, Line, TimeChart, Timeline, time_charts
 
@@ -25,9 +26,11 @@ HELP = {
 
 def live_tiles_row(now: LiveTiles, status: dict[str, Any]) -> None:
     """Six tiles: what is open, what came, how late, what failed."""
-    in_flight, done = f"{status['in_flight']:,}", f"{now.complete:,} complete so far"
+    ended = terminal(status["state"])  # the last status of a run that was cut may still count some
+    in_flight = "0" if ended else f"{status['in_flight']:,}"
+    done = f"{now.complete:,} complete{'' if ended else ' so far'}"
     recent = f"last {LATENCY_S} s"
-    failed = "requests failed" if now.failed else "none so far"
+    failed = "requests failed" if now.failed else "none" if ended else "none so far"
     tiles(
         [
             Tile("In flight", in_flight, "streams open", HELP["in_flight"]),
@@ -85,16 +88,19 @@ def shown_range(series: LiveSeries, planned_s: float | None) -> tuple[float, flo
     return (float(first), float(max(last, first + 10)))
 
 
-def errors_card(live: LiveLines) -> None:
+def errors_card(live: LiveLines, state: str) -> None:
     """Requests without a complete answer, by kind, with the latest sentence of each.
 
     A table of plain text, never markdown: the sentences are the server's.  Nothing if none failed.
+    Requests that we cancelled are no errors: they have a line of their own.
     """
     rows = [
         {"Kind": kind.replace("_", " "), "Requests": n, "Latest": live.last_details.get(kind)}
         for kind, n in live.outcomes.most_common()
-        if kind != "complete"
+        if kind not in NO_FAILURE
     ]
+    if cancelled := live.outcomes["cancelled"]:
+        st.caption(f"{cancelled:,} cancelled by {cancelled_by(state)}; no errors of the endpoint.")
     if not rows:
         return
     with card(
@@ -109,6 +115,11 @@ def errors_card(live: LiveLines) -> None:
                 "Latest": st.column_config.TextColumn(width="large"),
             },
         )
+
+
+def cancelled_by(state: str) -> str:
+    """Who cancels requests in a run of this state."""
+    return "the stop" if state in ("stopping", "stopped") else "the load generator"
 
 
 def health_card(live: LiveLines, now: LiveTiles, stamps: str) -> None:

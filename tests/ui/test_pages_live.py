@@ -77,6 +77,29 @@ def test_a_run_that_has_ended_links_to_its_results(folder):
     assert any("See the results" in link.proto.label for link in app.get("page_link"))
 
 
+def end_as(folder, state, message):
+    status = json.loads((folder / "status.json").read_text())
+    status |= {"state": state, "message": message, "in_flight": 4}
+    (folder / "status.json").write_text(json.dumps(status))
+
+
+def test_a_stopped_run_has_nothing_in_flight_and_its_cancelled_requests_are_no_errors(folder):
+    append(folder, live_line(26, outcomes={"cancelled": 8}))
+    end_as(folder, "stopped", "Stopped at c=4.")
+    app = open_page("live", run=UID)
+    assert metric(app, "In flight").value == "0"
+    assert metric(app, "Errors").value == "0"
+    assert "8 cancelled by the stop" in words_of(app)
+    assert "Errors by kind" not in words_of(app)
+
+
+def test_a_run_that_failed_before_any_load_links_to_what_happened(folder):
+    (folder / "stages.jsonl").unlink()
+    end_as(folder, "failed", "The endpoint refused the connection.")
+    (link,) = (li for li in open_page("live", run=UID).get("page_link") if "See" in li.proto.label)
+    assert "See what happened" in link.proto.label
+
+
 def test_a_run_whose_leader_died_is_interrupted_and_keeps_its_numbers(folder):
     (folder / "proc.json").write_text(json.dumps({"pid": 1, "create_time": 0, "pgid": 1 << 22}))
     app = open_page("live", run=UID)
