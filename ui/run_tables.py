@@ -59,7 +59,7 @@ def marked(table: pd.DataFrame, levels: list[Json]) -> Styler:
         thin = [is_thin(level["metrics"][metric]["n"], share) for level in levels]
         for wanted, figure in ((False, f"{{:,.{digits}f}}"), (True, f"({{:,.{digits}f}})")):
             rows = [i for i, is_few in enumerate(thin) if is_few == wanted]
-            styled = styled.format(figure, subset=pd.IndexSlice[rows, [name]], na_rep="–")
+            styled.format(figure, subset=pd.IndexSlice[rows, [name]], na_rep="–")
     return styled
 
 
