@@ -149,6 +149,7 @@ async def serve(options: Options, ready: SetUp) -> int:
         service.close()
         return _complain(_cannot_listen(options, error))
     sys.stdout.write(f"headway-simulator listening on http://{options.host}:{site.port}\n")
+    sys.stdout.write(f"model: {service.model}\n")
     sys.stdout.flush()
     chores = asyncio.create_task(_chores(service, stop, options.has_parent))
     # A full collection over aiohttp's own objects takes longer than a step; they stay anyway.
