@@ -71,7 +71,7 @@ class Leader:
         self.stop = Event()
 
     def run(self, make_machine: Any) -> str:
-        """Everything; returns the final state.  make_machine() is called when the target answers."""
+        """Everything; returns the final state.  make_machine() is called once a request worked."""
         gevent.spawn(self._board.keep_writing)
         try:
             with self._turn():
