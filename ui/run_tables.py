@@ -41,7 +41,7 @@ def levels_columns() -> Json:
         "tok/s": number_column("System output, tok/s", format="%,.0f"),
         "req/s": number_column("Complete, req/s", format="%,.2f"),
         "Note": st.column_config.TextColumn(
-            "⚠", help="Choose the level above to read its window and its warnings."
+            help="Choose the level above to read its window and its warnings."
         ),
     }
     few = "In brackets: less than one request is expected beyond it; do not quote it alone."
@@ -121,19 +121,19 @@ def _level_row(level: Json) -> Json:
     failed = sum(n for kind, n in outcomes.items() if kind not in ("complete", "cancelled"))
     return {
         "Level": level["stage"],
+        "Note": _note(level),
         "Streams": level["mean_in_flight"],
         "Requests": level["requests"],
         "Failed": failed,
         **{name: m[metric][p] for name, (metric, p, _) in PERCENTILES.items()},
         "tok/s": m["tps_system"]["value"],
         "req/s": m["request_rate"]["value"],
-        "Note": _note(level),
     }
 
 
 def _note(level: Json) -> str:
     """What a reader must know before quoting the level's row."""
-    told = ["short window"] if level["window"]["short"] else []
+    told = ["short"] if level["window"]["short"] else []
     if any(said.startswith(NOT_STEADY) for said in level["warnings"]):
         told.append("not steady")
     elif level["warnings"]:

@@ -38,10 +38,10 @@ def runs_columns() -> dict[str, Any]:
     return {
         "State": column.MultiselectColumn(options=words, color=colors, width=95),
         # A button in the table, not a selected cell: the Tab key alone must not leave the page.
-        "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=240),
-        "Endpoint": column.TextColumn(width=160),
+        "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=215),
+        "Endpoint": column.TextColumn(width=150),
         "Model": column.TextColumn(width=105),
-        "Load": column.TextColumn(width=160),
+        "Load": column.TextColumn(width=150),
         "Requests": column.NumberColumn(
             help="Of the whole run; the Run page counts those of a level's window.",
             format="%,d",
@@ -49,7 +49,6 @@ def runs_columns() -> dict[str, Any]:
         ),
         "Failed": column.NumberColumn(help="Of the whole run.", format="%,d", width=66),
         "TTFT p95, levels": column.LineChartColumn(
-            "TTFT p95, whole levels",
             help="95 of 100 first tokens came within this time; one point per whole load level, "
             "ms. The Run page judges a level by its window.",
             y_min=0,
@@ -60,9 +59,9 @@ def runs_columns() -> dict[str, Any]:
             help="TTFT p95 of the load level where it is highest, over the whole level: its ramp "
             "and drain too. The Run page judges a level by its window, so its number differs.",
             format="%,.0f ms",
-            width=150,
+            width=145,
         ),
-        "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm", width=150),
+        "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm", width=140),
     }
 
 

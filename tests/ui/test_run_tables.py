@@ -26,8 +26,8 @@ def test_a_level_with_a_short_window_or_a_warning_is_marked():
     ]
     assert levels_table(levels)["Note"].tolist() == [
         "",
-        "⚠ short window",
-        "⚠ short window, not steady",
+        "⚠ short",
+        "⚠ short, not steady",
         "⚠ 1 warning",
     ]
 
