@@ -38,9 +38,9 @@ def runs_columns() -> dict[str, Any]:
     return {
         "State": column.MultiselectColumn(options=words, color=colors, width=95),
         # A button in the table, not a selected cell: the Tab key alone must not leave the page.
-        "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=215),
+        "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=190),
         "Endpoint": column.TextColumn(width=150),
-        "Model": column.TextColumn(width=105),
+        "Model": column.TextColumn(width=95),
         "Load": column.TextColumn(width=150),
         "Requests": column.NumberColumn(
             help="Of the whole run; the Run page counts those of a level's window.",
@@ -55,11 +55,11 @@ def runs_columns() -> dict[str, Any]:
             width=120,
         ),
         "Worst p95": column.NumberColumn(
-            "Worst p95, whole level",
+            "Worst, whole level",
             help="TTFT p95 of the load level where it is highest, over the whole level: its ramp "
             "and drain too. The Run page judges a level by its window, so its number differs.",
             format="%,.0f ms",
-            width=145,
+            width=125,
         ),
         "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm", width=140),
     }
