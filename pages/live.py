@@ -89,7 +89,8 @@ def watch(folder: RunFolder, was_ended: bool) -> None:
         live_tiles_row(now, status)
         live_charts(series, stages, status.get("planned_s"))
         errors_card(live, status["state"])
-        health_card(live, now, (folder.read("run.json") or {}).get("stamps", ""))
+        stamps = (folder.read("run.json") or {}).get("stamps", "")
+        health_card(live, now, stamps, status["state"])
 
 
 data = data_folder()

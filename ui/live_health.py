@@ -18,13 +18,19 @@ WORDS: dict[str, tuple[Tone, str]] = {
     "unknown": ("gray", "Load generator: nothing to judge yet"),
 }
 NOT_YET: tuple[Tone, str] = ("orange", "Load generator: not yet known whether times are right")
+ENDED: tuple[Tone, str] = ("orange", "Load generator: the run's page says whether times are right")
+UNKNOWN = "Not yet known: "
 SHARED_SHARE = 0.01  # of the tokens; above it the p99 of the bound is no longer 0
 
 
-def live_health(live: LiveLines, tiles: LiveTiles, stamps: str) -> tuple[Tone, str, str]:
+def live_health(
+    live: LiveLines, tiles: LiveTiles, stamps: str, *, ended: bool = False
+) -> tuple[Tone, str, str]:
     """(tone, headline, sentence): red where it is certain, amber where only the end will tell."""
     found = _validity(live, tiles, stamps)
     if found.verdict in ("exact", "bounded") and (doubt := _doubt(live, tiles, stamps)):
+        if ended:
+            return *ENDED, doubt.removeprefix(UNKNOWN).replace("page will say", "page says")
         return *NOT_YET, doubt
     reason = found.reason.removeprefix(f"{DISBELIEF}: ")  # the headline says so
     return *WORDS[found.verdict], reason[:1].upper() + reason[1:]
@@ -55,7 +61,7 @@ def _doubt(live: LiveLines, tiles: LiveTiles, stamps: str) -> str:
     """Why it cannot be told yet that the times are right; "" if nothing speaks against it."""
     if live.shared > SHARED_SHARE * live.events and stamps != "user":
         return (
-            f"Not yet known: {100 * live.shared / live.events:.3g} % of the tokens shared a read; "
+            f"{UNKNOWN}{100 * live.shared / live.events:.3g} % of the tokens shared a read; "
             "the run's page will say how much that matters."
         )
     pulses = recent_pulses(live)

@@ -122,9 +122,9 @@ def cancelled_by(state: str) -> str:
     return "the stop" if state in ("stopping", "stopped") else "the load generator"
 
 
-def health_card(live: LiveLines, now: LiveTiles, stamps: str) -> None:
+def health_card(live: LiveLines, now: LiveTiles, stamps: str, state: str) -> None:
     """May these numbers be believed, and what the load generator measures of itself."""
-    tone, words, reason = live_health(live, now, stamps)
+    tone, words, reason = live_health(live, now, stamps, ended=terminal(state))
     with card("health", "Load generator", f"Its own lateness in the last {LATENCY_S} s."):
         left, right = st.columns([2, 3], gap="small", vertical_alignment="center")
         with left:

@@ -6,10 +6,10 @@ from ui.live_health import live_health
 from ui.live_view import live_series, live_tiles
 
 
-def health(tmp_path, **changed):
+def health(tmp_path, ended=False, **changed):
     append(tmp_path, *(live_line(t, **changed) for t in range(1, 4)))
     live = LiveFeed(tmp_path).read()
-    return live_health(live, live_tiles(live, live_series(live, 0), 0), "kernel")
+    return live_health(live, live_tiles(live, live_series(live, 0), 0), "kernel", ended=ended)
 
 
 def test_a_second_without_lateness_is_healthy(tmp_path):
@@ -25,6 +25,13 @@ def test_many_shared_reads_are_never_called_healthy(tmp_path):
         "Not yet known: 4 % of the tokens shared a read; the run's page will say how much that "
         "matters."
     )
+
+
+def test_once_the_run_has_ended_its_page_knows(tmp_path):
+    tone, words, reason = health(tmp_path, ended=True, shared=4)
+    assert tone == "orange"
+    assert "not yet" not in (words + reason).lower()
+    assert "the run's page says how much" in reason
 
 
 def test_few_shared_reads_leave_it_healthy(tmp_path):
