@@ -4,12 +4,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.validity import BOUND_SHARE, DISBELIEF, Evidence, Validity, hint_of, judge
+from analysis.validity import DISBELIEF, Evidence, Validity, hint_of, judge
 from analysis.windows import Window
 from ui.card import Tone
 from ui.live_feed import LiveLines
 from ui.live_view import LATENCY_S, LiveTiles
-from ui.plain import ms
 
 WORDS: dict[str, tuple[Tone, str]] = {
     "exact": ("green", "Load generator healthy: times are exact"),
@@ -28,7 +27,7 @@ def live_health(
 ) -> tuple[Tone, str, str]:
     """(tone, headline, sentence): red where it is certain, amber where only the end will tell."""
     found = _validity(live, tiles, stamps)
-    if found.verdict in ("exact", "bounded") and (doubt := _doubt(live, tiles, stamps)):
+    if found.verdict in ("exact", "bounded") and (doubt := _doubt(live, stamps)):
         if ended:
             return *ENDED, doubt.removeprefix(UNKNOWN).replace("page will say", "page says")
         return *NOT_YET, doubt
@@ -37,7 +36,7 @@ def live_health(
 
 
 def _validity(live: LiveLines, tiles: LiveTiles, stamps: str) -> Validity:
-    """METRICS.md D8 over the last LATENCY_S seconds of pulses and all counts so far.
+    """docs/judging.md over the last LATENCY_S seconds of pulses and all counts so far.
 
     The bound of shared arrivals is not in the live lines; `_doubt` looks at their share.
     """
@@ -57,24 +56,16 @@ def _validity(live: LiveLines, tiles: LiveTiles, stamps: str) -> Validity:
     return judge(seen)
 
 
-def _doubt(live: LiveLines, tiles: LiveTiles, stamps: str) -> str:
-    """Why it cannot be told yet that the times are right; "" if nothing speaks against it."""
+def _doubt(live: LiveLines, stamps: str) -> str:
+    """Why it cannot be told yet that the times are right; "" if nothing speaks against it.
+
+    Lateness alone is no reason: the kernel's stamp does not move with the read (docs/judging.md).
+    """
     if live.shared > SHARED_SHARE * live.events and stamps != "user":
         return (
             f"{UNKNOWN}{100 * live.shared / live.events:.3g} % of the tokens shared a read; "
             "the run's page will say how much that matters."
         )
-    pulses = recent_pulses(live)
-    for key, what in (
-        ("read_lag_p99_us", "Reads came {} late at p99"),
-        ("hub_late_max_us", "The load generator's event loop was {} late at worst"),
-    ):
-        late, gap = worst_ms(pulses, key), tiles.gap_p50_ms
-        if late is not None and gap is not None and late > BOUND_SHARE * gap:
-            return (
-                f"{what.format(ms(late))}, more than 5 % of the median chunk gap of {ms(gap)}; "
-                "the run's page will say whether that reached the numbers."
-            )
     return ""
 
 

@@ -39,10 +39,8 @@ def test_few_shared_reads_leave_it_healthy(tmp_path):
 
 
 @pytest.mark.parametrize("late", ["read_lag_p99_us", "hub_late_max_us"])
-def test_lateness_beyond_a_twentieth_of_the_median_gap_is_amber(tmp_path, late):
-    tone, _, reason = health(tmp_path, pulse=pulse(3, **{late: 2_000}))
-    assert tone == "orange"
-    assert "2.00 ms late" in reason
+def test_a_late_read_alone_moves_no_kernel_stamp_and_casts_no_doubt(tmp_path, late):
+    assert health(tmp_path, pulse=pulse(3, **{late: 20_000}))[0] == "green"
 
 
 def test_shared_reads_do_not_hide_what_is_certain(tmp_path):
