@@ -6,7 +6,7 @@ def told_by_request(requests: str, events: str = "true") -> str:
 
     requests: a table with request_id, output_tokens, one_token_per_chunk; events: which token
     events to look at.  A count is known where the server told it, or where each chunk was one
-    token; all are where they also add up to the usage (METRICS.md C2).  A request without any
+    token; all are where they also add up to the usage (docs/metrics.md).  A request without any
     token event has no row.
     """
     return f"""

@@ -28,7 +28,7 @@ def finalise(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
     """Replace the live summaries by exact ones and mark the run final; may be called again.
 
     The histograms then hold complete requests only, by the request's stage; ITL where every token
-    count is known (METRICS.md C2).
+    count is known (docs/metrics.md).
     """
     known = {"run_id": run_id}
     cursor.begin()
