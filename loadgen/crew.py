@@ -133,7 +133,7 @@ def _wait(
 def _first_line(fd: int, within_s: float) -> str:
     """The child's first line; empty if it ends or stays silent."""
     line, left_s = b"", within_s
-    while not line.endswith(b"\n") and left_s > 0:
+    while b"\n" not in line and left_s > 0:
         if not select.select([fd], [], [], 0)[0]:
             gevent.sleep(0.02)
             left_s -= 0.02
@@ -141,4 +141,4 @@ def _first_line(fd: int, within_s: float) -> str:
         if not (more := os.read(fd, 4096)):
             break
         line += more
-    return line.decode(errors="replace").strip()
+    return line.partition(b"\n")[0].decode(errors="replace").strip()
