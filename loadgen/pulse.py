@@ -14,6 +14,7 @@ from storage.raw_spool import backlog_bytes
 from storage.records import Pulse
 
 TICK_S = 0.05
+CPU_OVER_S = 0.5  # shorter spans give shares of the clock tick, such as 173 % of one core
 
 
 @dataclass(slots=True)
@@ -57,6 +58,7 @@ class PulseMaker:
         self._t0_ns = t0_ns
         self._process = psutil.Process()
         self._process.cpu_percent()
+        self._cpu = (time.monotonic(), 0.0)
 
     def make(self, counts: Counts, reads: Any, collector: Collector, hub: HubTick) -> Pulse:
         """reads: the transport's ReadStats of this second, taken (and so reset) by the caller."""
@@ -79,10 +81,18 @@ class PulseMaker:
             send_lag_max_us=lags[-1] if lags else None,
             hub_late_max_us=hub.latest_us(),
             gc_pause_max_us=collector.longest_us(),
-            cpu_share=self._process.cpu_percent() / 100,
+            cpu_share=self._cpu_share(),
             rss_bytes=self._process.memory_info().rss,
             backlog_bytes=backlog_bytes(self._spool, self._worker),
         )
+
+    def _cpu_share(self) -> float:
+        """Over the time since the last look; the last value if that was a moment ago."""
+        looked_s, share = self._cpu
+        if time.monotonic() - looked_s >= CPU_OVER_S:
+            share = self._process.cpu_percent() / 100
+            self._cpu = (time.monotonic(), share)
+        return share
 
 
 def every_second(beat: Callable[[], None]) -> None:
