@@ -49,7 +49,7 @@ class Answer:
 
         Told by the chunk itself (logprobs, token ids) or by the growth of a cumulative usage.
         """
-        _, _, n_tokens, choice, usage, finish_reason, response_id, _, _ = delta
+        _, _, n_tokens, choice, usage, finish_reason, response_id, _, _, _ = delta
         if choice not in self._choices:
             self._choices.add(choice)
         if self._carried:

@@ -94,19 +94,19 @@ def is_one_chunk(data: bytes, pieces: list[bytes]) -> bool:
 def learn(data: bytes, piece: bytes, delta: Delta, api: Api) -> PlainEvent | None:
     """What to look for after `data`, a read of one chunk that held `piece`, one event: `delta`.
 
-    None if the event says more than one text.  Each string of that length is tried: the right one
-    is where another text gives the same delta, but for the text's length.  So the decoder itself
-    decides, and no API needs code for this.
+    None if the event says more than one text. Each string like it is tried: the right one is where
+    another text gives the same delta, but for the text's length. So the decoder itself decides, and
+    no API needs code for this.
     """
     size_lines = _lines_of(data, piece)
-    bare = Delta(delta.kind, delta.text_len, 0, delta.choice, response_id=delta.response_id)
+    bare = Delta(delta.kind, delta.text, 0, delta.choice, response_id=delta.response_id)
     if size_lines is None or delta != bare or piece.startswith(_BYTE_ORDER_MARK):
         return None  # bare: no usage, finish or logprobs, which may differ in the next
-    longer = delta.text_len + 1
+    longer = "x" * (len(delta.text) + 1)
     for text in _TEXT_FIELD.finditer(piece):
-        if _text_len(text.group(1)) == delta.text_len:
+        if _text_of(text.group(1)) == delta.text:
             before, after = piece[: text.start(1)], piece[text.end(1) :]
-            if _decode(before + b"x" * longer + after, api) == [delta._replace(text_len=longer)]:
+            if _decode(before + longer.encode() + after, api) == [delta._replace(text=longer)]:
                 return PlainEvent(size_lines, (before, after), delta)
     return None
 
@@ -122,12 +122,12 @@ def _lines_of(data: bytes, piece: bytes) -> list[bytes] | None:
     return None
 
 
-def _text_len(string: bytes) -> int:
-    """Characters of a JSON string without its quotes; -1 if orjson finds it broken."""
+def _text_of(string: bytes) -> str | None:
+    """A JSON string without its quotes as text; None if orjson finds it broken."""
     try:
-        return len(orjson.loads(b'"%s"' % string))
+        return orjson.loads(b'"%s"' % string)
     except orjson.JSONDecodeError:
-        return -1
+        return None
 
 
 def _decode(piece: bytes, api: Api) -> list[Delta] | None:

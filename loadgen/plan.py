@@ -40,6 +40,9 @@ class Target(_Part):
     api: str = "openai_chat"
     api_key_env: str | None = None  # the NAME of an environment variable, never a key
     verify_tls: bool = True
+    ca_file: str | None = None  # PEM of the authorities to trust instead of the system's
+    http: Literal["auto", "1.1", "2"] = "auto"
+    tokenizer: str | None = None  # tokenizer.json, its folder, or a hub name: counts after the run
 
     @field_validator("url")
     @classmethod
@@ -84,6 +87,8 @@ class Workload(_Part):
     output_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 128
     ignore_eos: bool = True  # sent only to servers that know it
     unique_prompts: bool = True  # differing first words, so that no prefix cache hits
+    stream: bool = True  # False: answers in one piece, which have an E2E but no TTFT
+    inputs_per_request: Annotated[int, Field(ge=1, le=10_000)] = 1  # embeddings: texts at once
     extra_body: dict[str, Any] = {}  # merged into each request's JSON body
 
 
@@ -166,6 +171,7 @@ class Limits(_Part):
     silence_s: Annotated[float, Field(gt=0)] = 120  # no byte for this long
     connect_s: Annotated[float, Field(gt=0)] = 10
     drain_s: Annotated[float, Field(ge=0)] = 30  # a stage's open streams may finish within this
+    failed_at_start: Annotated[int, Field(ge=1)] = 3  # the first that fail alike abort the run
     failed_in_a_row: Annotated[int, Field(ge=1)] = 50  # equal failures in a row that abort the run
 
 

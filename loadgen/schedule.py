@@ -21,6 +21,8 @@ class PlannedRequest:
     prompt_tokens: int
     max_tokens: int
     ignore_eos: bool
+    is_streamed: bool = True  # False: one answer in one piece
+    inputs: int = 1  # prompts per request (embeddings)
 
 
 class Shard:
@@ -63,6 +65,8 @@ class Shard:
             prompt_tokens=work.prompt_tokens,
             max_tokens=work.output_tokens,
             ignore_eos=work.ignore_eos,
+            is_streamed=work.stream,
+            inputs=work.inputs_per_request,
         )
 
 

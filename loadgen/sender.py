@@ -26,7 +26,9 @@ class Sender:
         self._worker = worker
         self._spool = spool
         self._api = APIS[target.api]
-        self.endpoint, self._path = endpoint_of(run["target_url"], self._api.path)
+        is_streamed = plan.workload.stream and self._api.is_streaming
+        path = self._api.path if is_streamed else self._api.whole_path
+        self.endpoint, self._path = endpoint_of(run["target_url"], path)
         if not target.verify_tls:
             self.endpoint = self.endpoint.without_verification()
         self.pool = Pool(
@@ -38,7 +40,7 @@ class Sender:
             keep_alive=plan.connections == "warm",
         )
         key = os.environ.get(target.api_key_env, "") if target.api_key_env else ""
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._headers = self._api.headers(key)
 
     def send(self, planned: PlannedRequest, due_ns: int | None, phase: str = "measure") -> Done:
         """Send and wait for the end of the stream; endpoint trouble is in the answer."""

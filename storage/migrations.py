@@ -10,10 +10,32 @@ import duckdb
 
 from storage.protocol import StoreError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 # Version reached -> SQL that leads there from the one before.
 MIGRATIONS: dict[int, str] = {
     2: "ALTER TABLE hist DROP COLUMN t10",  # nobody asked for ten seconds of a histogram
+    3: """
+        ALTER TABLE requests ADD COLUMN form VARCHAR;
+        ALTER TABLE requests ADD COLUMN whole_us BIGINT;
+        ALTER TABLE requests ADD COLUMN coding VARCHAR;
+        ALTER TABLE requests ADD COLUMN retry_after_s DOUBLE;
+        ALTER TABLE requests ADD COLUMN server_request_id VARCHAR;
+        ALTER TABLE requests ADD COLUMN server_queue_us BIGINT;
+        ALTER TABLE requests ADD COLUMN server_prefill_us BIGINT;
+        ALTER TABLE requests ADD COLUMN server_decode_us BIGINT;
+        ALTER TABLE requests ADD COLUMN tokenizer_tokens INTEGER;
+        ALTER TABLE requests ADD COLUMN n_choices INTEGER;
+        ALTER TABLE pulses ADD COLUMN connects INTEGER;
+        ALTER TABLE pulses ADD COLUMN connect_p50_us BIGINT;
+        ALTER TABLE pulses ADD COLUMN rtt_p50_us BIGINT;
+        ALTER TABLE pulses ADD COLUMN dispatch_lag_p99_us BIGINT;
+        ALTER TABLE runs ADD COLUMN self_test VARCHAR;
+        ALTER TABLE runs ADD COLUMN dropped_fields VARCHAR;
+        ALTER TABLE runs ADD COLUMN http VARCHAR;
+        ALTER TABLE runs ADD COLUMN insecure BOOLEAN;
+        ALTER TABLE runs ADD COLUMN proxy VARCHAR;
+        DROP VIEW request_times;
+    """,  # whole answers, compression, what servers tell about themselves, the self-test
 }
 
 
@@ -36,13 +58,14 @@ def bring_up_to_date(
         _step(con, schema_sql(), target)
     else:
         for version in range(found + 1, target + 1):
-            _step(con, steps[version], version)
+            views = ";" + _sql("views.sql") if version == target else ""
+            _step(con, steps[version] + views, version)
     return found
 
 
 def schema_sql() -> str:
-    """The SQL that makes all tables of the newest version."""
-    return files("storage").joinpath("schema.sql").read_text(encoding="utf-8")
+    """The SQL that makes all tables and views of the newest version."""
+    return _sql("schema.sql") + _sql("views.sql")
 
 
 def version_of(con: duckdb.DuckDBPyConnection) -> int:
@@ -68,3 +91,7 @@ def _step(con: duckdb.DuckDBPyConnection, sql: str, version: int) -> None:
 
 def _one(result: duckdb.DuckDBPyConnection) -> int:
     return result.fetchall()[0][0]
+
+
+def _sql(name: str) -> str:
+    return files("storage").joinpath(name).read_text(encoding="utf-8")

@@ -107,6 +107,11 @@ def run_columns(plan_json: bytes, run: Row | None, status: Row | None) -> Row:
         "stamps": run.get("stamps"),
         "versions": _json(run.get("versions")),
         "preflight": _json(run.get("preflight")),
+        "self_test": _json(run.get("self_test")),
+        "dropped_fields": _json(run.get("dropped_fields") or None),
+        "http": run.get("http"),
+        "insecure": run.get("insecure"),
+        "proxy": run.get("proxy"),
     }
 
 

@@ -93,6 +93,16 @@ class RequestRow:
     n_shared: int = 0
     n_missing_stamps: int = 0  # reads without a kernel stamp
     bytes_received: int = 0
+    form: Literal["stream", "whole"] | None = None  # how the answer came; None: none came
+    whole_us: int | None = None  # arrival of the last byte of an answer that came in one piece
+    coding: str | None = None  # content-encoding, if the body was compressed
+    retry_after_s: float | None = None  # of a 429 or 503
+    server_request_id: str | None = None  # the id the server's own log knows the request by
+    server_queue_us: int | None = None  # as the server tells, as are the two below
+    server_prefill_us: int | None = None
+    server_decode_us: int | None = None
+    tokenizer_tokens: int | None = None  # of the answer's text, counted after the run
+    n_choices: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON-ready values, keys in the order above."""
@@ -123,6 +133,10 @@ class Pulse:
     cpu_share: float  # of one core
     rss_bytes: int
     backlog_bytes: int  # raw bytes on disk not yet decoded
+    connects: int = 0  # connections opened in this second
+    connect_p50_us: int | None = None  # their TCP handshakes
+    rtt_p50_us: int | None = None  # the kernel's own estimate (TCP_INFO), of a few connections
+    dispatch_lag_p99_us: int | None = None  # dispatched minus due (open loop)
 
 
 @dataclass(slots=True)

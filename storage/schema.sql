@@ -1,4 +1,4 @@
--- Headway's tables, version 2.  Every column, its unit and what its null means: docs/schema.md.
+-- Headway's tables, version 3.  Every column, its unit and what its null means: docs/schema.md.
 -- Measured reasons: integers (µs, not ns: a third less file), gap stored beside the time, no
 -- primary key on large tables (+37 % size), and no column named like a word DuckDB 2 refuses bare.
 
@@ -32,6 +32,11 @@ CREATE TABLE runs (
     stamps VARCHAR,
     versions VARCHAR,
     preflight VARCHAR,
+    self_test VARCHAR,
+    dropped_fields VARCHAR,
+    http VARCHAR,
+    insecure BOOLEAN,
+    proxy VARCHAR,
     n_events BIGINT,
     n_requests BIGINT,
     n_damaged_segments INTEGER NOT NULL DEFAULT 0,
@@ -88,7 +93,17 @@ CREATE TABLE requests (
     other_events VARCHAR NOT NULL,
     n_shared INTEGER NOT NULL,
     n_missing_stamps INTEGER NOT NULL,
-    bytes_received BIGINT NOT NULL
+    bytes_received BIGINT NOT NULL,
+    form VARCHAR,
+    whole_us BIGINT,
+    coding VARCHAR,
+    retry_after_s DOUBLE,
+    server_request_id VARCHAR,
+    server_queue_us BIGINT,
+    server_prefill_us BIGINT,
+    server_decode_us BIGINT,
+    tokenizer_tokens INTEGER,
+    n_choices INTEGER
 );
 
 CREATE TABLE token_events (
@@ -125,7 +140,11 @@ CREATE TABLE pulses (
     gc_pause_max_us BIGINT,
     cpu_share DOUBLE NOT NULL,
     rss_bytes BIGINT NOT NULL,
-    backlog_bytes BIGINT NOT NULL
+    backlog_bytes BIGINT NOT NULL,
+    connects INTEGER,
+    connect_p50_us BIGINT,
+    rtt_p50_us BIGINT,
+    dispatch_lag_p99_us BIGINT
 );
 
 -- Summaries: what pages read instead of token_events.  Additive while a run goes on, exact at its end.
@@ -174,30 +193,3 @@ CREATE TABLE seg_ledger (
     loaded_at TIMESTAMP NOT NULL DEFAULT current_timestamp::TIMESTAMP,
     PRIMARY KEY (run_id, worker, seq, part)
 );
-
--- A request with its spans (docs/glossary.md), µs; null where a span has no begin or no end.
-CREATE VIEW request_times AS
-SELECT
-    *,
-    coalesce(due_us, send_us, dispatched_us) AS asked_us,
-    first_token_us - send_us AS ttft_us,
-    first_visible_us - send_us AS ttft_visible_us,
-    first_token_us - due_us AS ttft_sched_us,
-    last_token_us - send_us AS e2e_us,
-    last_token_us - due_us AS e2e_sched_us,
-    CASE WHEN output_tokens - coalesce(first_chunk_tokens, 1) >= 1 THEN
-        (last_token_us - first_token_us)::DOUBLE / (output_tokens - coalesce(first_chunk_tokens, 1))
-    END AS tpot_us,
-    send_us - due_us AS send_lag_us,
-    dispatched_us - due_us AS dispatch_us,
-    send_us - dispatched_us AS client_queue_us,
-    end_us - last_token_us AS close_us,
-    -- The server told as many tokens as we saw chunks: each chunk was one token.
-    coalesce(output_tokens = n_chunks, false)
-        AND token_source IS DISTINCT FROM 'chunks' AS one_token_per_chunk
-FROM requests;
-
--- Bucket of a time in µs, and its value: storage/buckets.py says the same in numpy.
-CREATE MACRO bucket(us) AS
-    CASE WHEN us <= 0 THEN 0 ELSE greatest(ceil(ln(us) / ln(1.02)), 0) + 1 END::SMALLINT;
-CREATE MACRO bucket_us(b) AS CASE WHEN b = 0 THEN 0 ELSE 2 * pow(1.02, b - 1) / 2.02 END;

@@ -1,5 +1,6 @@
 """What an endpoint API is to the rest: a request body to send, and the meaning of each event."""
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -36,15 +37,23 @@ class UsageCount(NamedTuple):
     reasoning_tokens: int | None = None
 
 
+class ServerTimings(NamedTuple):
+    """Where the server says that its time went, µs; None where it does not tell."""
+
+    queue_us: int | None = None
+    prefill_us: int | None = None
+    decode_us: int | None = None
+
+
 class Delta(NamedTuple):
     """What one event says about one choice (a tuple: it is made once per event, see `make bench`).
 
-    text_len: characters of text, arguments included.  n_tokens: model tokens in this chunk where
+    text: a tool call's name and arguments included.  n_tokens: model tokens in this chunk where
     the event itself lists them, 0 = unknown.  usage: counts so far, on the event's last delta.
     """
 
     kind: Kind
-    text_len: int = 0
+    text: str = ""
     n_tokens: int = 0
     choice: int = 0
     usage: UsageCount | None = None
@@ -52,6 +61,7 @@ class Delta(NamedTuple):
     response_id: str | None = None
     error: str | None = None  # the server's own sentence
     error_code: int | str | None = None
+    timings: ServerTimings | None = None
 
 
 class Api(Protocol):
@@ -68,8 +78,27 @@ class Api(Protocol):
         ...
 
     @property
+    def whole_path(self) -> str:
+        """The same for an answer in one piece; mostly equal to `path`."""
+        ...
+
+    @property
+    def is_streaming(self) -> bool:
+        """False: the API knows answers in one piece only, as embeddings do."""
+        ...
+
+    @property
+    def done_line(self) -> re.Pattern[bytes] | None:
+        """Found in the last bytes of a stream that is over though its connection stays open."""
+        ...
+
+    @property
     def framing(self) -> Callable[[], Framing]:
         """Makes the decoder of one answer's body."""
+        ...
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Request headers of its own, and how the key travels ("" = there is none)."""
         ...
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
@@ -78,4 +107,9 @@ class Api(Protocol):
 
     def decode(self, event: WireEvent) -> list[Delta]:
         """What `event` means, one delta per choice; raises ProtocolError on nonsense."""
+        ...
+
+    def decode_whole(self, document: dict[str, Any]) -> list[Delta]:
+        """An answer in one piece: its text as token events that have no time of their own, usage,
+        finish, ids.  Raises ProtocolError if it is no answer of this API."""
         ...

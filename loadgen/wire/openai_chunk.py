@@ -1,6 +1,7 @@
 """What OpenAI's chat and completions streams share: chunk JSON, usage, errors, request body."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,10 @@ from loadgen.wire.framing import ProtocolError, WireEvent
 if TYPE_CHECKING:
     from loadgen.schedule import PlannedRequest
 
-ReadChoice = Callable[[dict[str, Any]], tuple[Kind, int, int]]
-"""A choice of a chunk -> (kind, text length, tokens told or 0)."""
+ReadChoice = Callable[[dict[str, Any]], tuple[Kind, str, int]]
+"""A choice of a chunk -> (kind, text, tokens told or 0)."""
+
+DONE_LINE = re.compile(rb"[\r\n]data: ?\[DONE\][\r\n]")
 
 _PING = [Delta("ping")]
 _NO_JSON = {b"[DONE]": [Delta("done")], b"null": [Delta("empty")], b"": _PING}
@@ -52,9 +55,9 @@ def _delta(
     usage: UsageCount | None,
     response_id: str | None,
 ) -> Delta:
-    kind, text_len, n_tokens = read_choice(choice)
+    kind, text, n_tokens = read_choice(choice)
     finish_reason = choice.get("finish_reason")
-    if text_len == 0:
+    if not text:
         if finish_reason:
             kind = "finish"
         elif usage and kind == "empty":
@@ -62,7 +65,7 @@ def _delta(
     index = choice.get("index")
     return Delta(
         kind,
-        text_len,
+        text,
         n_tokens,
         index if isinstance(index, int) else 0,
         usage,
@@ -83,12 +86,58 @@ def told_tokens(choice: dict[str, Any]) -> int:
     return len(ids) if isinstance(ids, list) else 0
 
 
+def bearer(key: str) -> dict[str, str]:
+    """How a key travels to an OpenAI endpoint."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def decode_whole(document: dict[str, Any], read_choice: ReadChoice) -> list[Delta]:
+    """A whole answer's deltas: each kind of text of each choice, its finish, then the usage.
+
+    read_choice reads a choice that carries one kind of text, as those of a stream do.
+    """
+    if document.get("error") or document.get("object") == "error":
+        return [_error(document)]
+    choices = document.get("choices")
+    if not isinstance(choices, list):
+        raise ProtocolError("The answer holds no choices.")
+    response_id = document.get("id")
+    response_id = response_id if isinstance(response_id, str) else None
+    deltas: list[Delta] = []
+    for choice in choices:
+        if not isinstance(choice, dict):
+            continue
+        for part in _parts(choice):
+            delta = _delta(part, read_choice, None, response_id)
+            if delta.text or delta.finish_reason:
+                deltas.append(delta)
+    usage = _usage(document.get("usage"))
+    return [*deltas, Delta("usage", usage=usage, response_id=response_id)] if usage else deltas
+
+
+def _parts(choice: dict[str, Any]) -> list[dict[str, Any]]:
+    """A whole choice as the chunks a stream would have made of it: one kind of text each."""
+    bare = {k: v for k, v in choice.items() if k in ("index", "finish_reason")}
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        return [choice]
+    reasoning = message.get("reasoning") or message.get("reasoning_content")
+    texts = {"reasoning": reasoning, **{k: message.get(k) for k in _MESSAGE_TEXTS}}
+    index = {"index": choice.get("index")}
+    said = [{**index, "delta": {name: text}} for name, text in texts.items() if text]
+    return [*said, {**bare, "delta": {}}]
+
+
+_MESSAGE_TEXTS = ("content", "refusal", "tool_calls", "function_call")
+
+
 def request_body(
     planned: "PlannedRequest", model: str, prompt: dict[str, Any], extra: dict[str, Any]
 ) -> bytes:
-    """The streaming request's JSON; `extra` overrides our fields, its None removes one."""
+    """The request's JSON; `extra` overrides our fields, its None removes one."""
     body: dict[str, Any] = {"model": model, **prompt, "max_tokens": planned.max_tokens}
-    body |= {"stream": True, "stream_options": {"include_usage": True}}
+    if planned.is_streamed:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
     if planned.ignore_eos:
         body["ignore_eos"] = True
     body |= extra

@@ -1,11 +1,19 @@
 """OpenAI's older text completions: each choice carries `text`, there is no role event."""
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from loadgen.wire.api import Delta, Kind
 from loadgen.wire.framing import WireEvent
-from loadgen.wire.openai_chunk import decode_chunk, request_body, told_tokens
+from loadgen.wire.openai_chunk import (
+    DONE_LINE,
+    bearer,
+    decode_chunk,
+    decode_whole,
+    request_body,
+    told_tokens,
+)
 from loadgen.wire.sse import SseFraming
 
 if TYPE_CHECKING:
@@ -18,7 +26,14 @@ class OpenAiCompletions:
 
     name: str = "openai_completions"
     path: str = "/v1/completions"
+    whole_path: str = "/v1/completions"
     framing: type[SseFraming] = SseFraming
+    is_streaming: bool = True
+    done_line: re.Pattern[bytes] | None = DONE_LINE
+
+    def headers(self, key: str) -> dict[str, str]:
+        """The key as a bearer token."""
+        return bearer(key)
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
         """The bare prompt; asks for usage at the end."""
@@ -28,9 +43,13 @@ class OpenAiCompletions:
         """The event's deltas, one per choice."""
         return decode_chunk(event, _read_choice)
 
+    def decode_whole(self, document: dict[str, Any]) -> list[Delta]:
+        """The same of an answer in one piece."""
+        return decode_whole(document, _read_choice)
 
-def _read_choice(choice: dict[str, Any]) -> tuple[Kind, int, int]:
+
+def _read_choice(choice: dict[str, Any]) -> tuple[Kind, str, int]:
     text = choice.get("text")
     if text and isinstance(text, str):
-        return "content", len(text), told_tokens(choice)
-    return "empty", 0, told_tokens(choice)
+        return "content", text, told_tokens(choice)
+    return "empty", "", told_tokens(choice)

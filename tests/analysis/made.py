@@ -1,14 +1,13 @@
 """Made-up runs for the analysis tests: rows by hand, asked through the store's own SQL."""
 
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import pandas as pd
 
-import storage
 from loadgen.plan import Plan, parse
 from storage.finalise import finalise
+from storage.migrations import schema_sql
 from storage.queries import QUERIES
 from storage.records import RequestRow
 
@@ -113,7 +112,7 @@ class Made:
         stamps: str = "kernel",
     ) -> None:
         self.cursor = duckdb.connect()
-        self.cursor.execute(Path(storage.__file__).with_name("schema.sql").read_text())
+        self.cursor.execute(schema_sql())
         of = made_from or plan()
         self._insert(
             "runs",

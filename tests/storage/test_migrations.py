@@ -1,5 +1,7 @@
 """A new file gets the newest tables; an old one is led there step by step, a newer one refused."""
 
+from pathlib import Path
+
 import duckdb
 import pytest
 
@@ -63,9 +65,22 @@ def test_each_version_after_the_first_has_its_step():
     assert schema_sql().strip()
 
 
-def test_a_file_of_version_1_keeps_its_histograms():
+def old_file(version: int) -> duckdb.DuckDBPyConnection:
+    """A database as the Headway of that schema version left it."""
     con = duckdb.connect()
-    bring_up_to_date(con, target=1, steps={})
+    con.execute(Path(__file__).with_name("schema_2.sql").read_text())
+    con.execute("INSERT INTO meta VALUES ('schema_version', $v)", {"v": str(version)})
+    return con
+
+
+def columns(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str]]:
+    return con.execute(
+        "SELECT table_name, column_name, data_type FROM duckdb_columns() ORDER BY ALL"
+    ).fetchall()
+
+
+def test_a_file_of_version_1_keeps_its_histograms():
+    con = old_file(1)
     con.execute(
         "CREATE OR REPLACE TABLE hist (run_id INTEGER NOT NULL, stage INTEGER NOT NULL, "
         "metric VARCHAR NOT NULL, t10 INTEGER NOT NULL, b SMALLINT NOT NULL, n BIGINT NOT NULL)"
@@ -73,3 +88,12 @@ def test_a_file_of_version_1_keeps_its_histograms():
     con.execute("INSERT INTO hist VALUES (1, 0, 'gap', 7, 699, 3)")
     bring_up_to_date(con)
     assert con.execute("SELECT * FROM hist").fetchall() == [(1, 0, "gap", 699, 3)]
+
+
+@pytest.mark.parametrize("version", [2])
+def test_an_old_file_ends_with_the_columns_of_a_new_one(version: int):
+    new, old = duckdb.connect(), old_file(version)
+    bring_up_to_date(new)
+    assert bring_up_to_date(old) == version
+    assert columns(old) == columns(new)
+    assert old.execute("SELECT bucket(5)").fetchall() == new.execute("SELECT bucket(5)").fetchall()
