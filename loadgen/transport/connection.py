@@ -48,6 +48,11 @@ class Connection:
         self._send(memoryview(data))
 
     @property
+    def is_translated(self) -> bool:
+        """Whether the socket's bytes are not yet those of HTTP/1.1: `decrypt` makes them so."""
+        return self.tls is not None
+
+    @property
     def is_sending(self) -> bool:
         """Whether a part of what was to be sent still waits."""
         return self._unsent is not None

@@ -44,7 +44,7 @@ def _is_open(connection: Connection) -> bool:
     """Whether nothing has come, or under TLS nothing but the session's own messages."""
     try:
         received = connection.sock.recv(PIECE_BYTES)
-        if received and connection.tls is not None:
+        if received and connection.is_translated:
             connection.decrypt(received)
         return False
     except BlockingIOError:

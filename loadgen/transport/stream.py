@@ -46,7 +46,7 @@ class Reading:
 def reader(answer: Answer, connection: Connection, shared: Reading) -> Callable[[], None]:
     """The callback for each time bytes of this answer wait to be read."""
     recvmsg, keep, feed = connection.sock.recvmsg, shared.spool.read, answer.parser.feed_data
-    decrypt = connection.decrypt if connection.tls is not None else None
+    decrypt = connection.decrypt if connection.is_translated else None
     monotonic_ns, realtime_ns, unpack = time.monotonic_ns, time.time_ns, stamps.TIMESPEC.unpack_from
     request_id, ancillary_bytes = answer.request_id, stamps.ANCILLARY_BYTES
 

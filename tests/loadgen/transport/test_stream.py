@@ -35,7 +35,7 @@ class FakeSocket:
 
 
 class PlainConnection:
-    tls = None
+    is_translated = False
 
     def __init__(self, sock):
         self.sock = sock
