@@ -13,11 +13,14 @@ def http_request(
 ) -> bytes:
     """Head and body; a GET when body is None.  `headers` come after our own.
 
+    A proxy that is not a tunnel is told the whole URL, and our right to use it.
     Raises ValueError for a header value that would break the request, such as a key read from a
     file together with its line end.
     """
+    proxy = None if endpoint.is_tunnelled else endpoint.proxy
+    target = f"http://{endpoint.authority}{path}" if proxy else path
     lines = [
-        f"{'GET' if body is None else 'POST'} {path} HTTP/1.1",
+        f"{'GET' if body is None else 'POST'} {target} HTTP/1.1",
         f"Host: {endpoint.authority}",
         f"User-Agent: headway/{VERSION}",
         "Accept: text/event-stream, application/json",
@@ -25,6 +28,8 @@ def http_request(
     ]
     if body is not None:
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    if proxy is not None and proxy.authorization is not None:
+        lines.append(f"Proxy-Authorization: {proxy.authorization}")
     for name, value in headers.items():
         if _NOT_A_VALUE.search(value):
             raise ValueError(

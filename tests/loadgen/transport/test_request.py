@@ -1,9 +1,12 @@
 """The bytes of a request, as another parser reads them."""
 
+from dataclasses import replace
+
 import httptools
 import pytest
 
 from loadgen.transport.endpoint import Endpoint
+from loadgen.transport.proxy import Proxy
 from loadgen.transport.request import http_request
 
 ENDPOINT = Endpoint("http", "::1", 8000)
@@ -53,3 +56,19 @@ def test_a_key_with_a_line_end_is_refused_and_not_shown(key):
     with pytest.raises(ValueError, match="Authorization header holds a line break") as caught:
         http_request(ENDPOINT, "/", {"Authorization": f"Bearer {key}"}, b"")
     assert "sk-" not in str(caught.value)
+
+
+PROXY = Proxy("proxy", 3128, "HTTP_PROXY", "Basic dTpw")
+
+
+def test_a_proxy_is_told_the_whole_url_and_who_we_are():
+    seen = Seen(http_request(replace(ENDPOINT, proxy=PROXY), "/v1/x", {}, b"{}"))
+    assert seen.url == b"http://[::1]:8000/v1/x"
+    assert seen.headers["host"] == "[::1]:8000"
+    assert seen.headers["proxy-authorization"] == "Basic dTpw"
+
+
+def test_through_a_tunnel_the_server_learns_nothing_of_the_proxy():
+    seen = Seen(http_request(replace(ENDPOINT, scheme="https", proxy=PROXY), "/v1/x", {}, b"{}"))
+    assert seen.url == b"/v1/x"
+    assert "proxy-authorization" not in seen.headers
