@@ -1,155 +1,91 @@
-"""Opening a connection phase by phase (name, TCP, TLS), each phase timed, within one limit."""
+"""Opening connections phase by phase (name, TCP, proxy, TLS), each timed, within one limit."""
 
 import _socket  # gevent replaces socket.socket; the hot path wants the plain one
-import os
 import ssl
 import time
-from typing import Any, Literal
 
-import gevent
 from gevent import socket as gevent_socket
 
-from loadgen.transport import stamps, trouble
-from loadgen.transport.connection import READABLE, WRITABLE, Connection, Phases
+from loadgen.transport import trouble
+from loadgen.transport.addresses import Addresses, Resolve
+from loadgen.transport.connection import Connection, Phases
+from loadgen.transport.dial import dial
 from loadgen.transport.endpoint import Endpoint
-from loadgen.transport.tls import PIECE_BYTES, Tls
+from loadgen.transport.handshake import handshake
+from loadgen.transport.http2 import Http2
+from loadgen.transport.patience import ConnectFailed, Patience
+from loadgen.transport.tls import tls_context
+from loadgen.transport.tunnel import open_tunnel
+
+__all__ = ["ConnectFailed", "Connector"]
 
 
-class ConnectFailed(Exception):
-    """No connection; the text is the sentence for the user, `cause` as in the CLOSE record."""
+class Connector:
+    """Opens connections to one endpoint; keeps what they share: addresses, trusted authorities.
 
-    def __init__(self, cause: Literal["connect_failed", "tls_failed"], sentence: str) -> None:
-        super().__init__(sentence)
-        self.cause: Literal["connect_failed", "tls_failed"] = cause
-        self.phases = Phases()
+    resolve: socket.getaddrinfo or one like it that lets other greenlets run.
+    """
 
-
-class _Clock:
-    """What is left of the connect limit, and in which phase it would run out."""
-
-    def __init__(self, endpoint: Endpoint, limit_s: float) -> None:
-        self.endpoint, self.limit_s = endpoint, limit_s
-        self.end_ns = time.monotonic_ns() + round(limit_s * 1e9)
-
-    def left_s(self) -> float:
-        return max(0.0, (self.end_ns - time.monotonic_ns()) / 1e9)
-
-    def too_late(self, phase: str) -> ConnectFailed:
-        cause = "tls_failed" if phase == "tls" else "connect_failed"
-        return ConnectFailed(cause, trouble.connect_timeout(self.endpoint, phase, self.limit_s))
-
-
-def connect(endpoint: Endpoint, context: ssl.SSLContext | None, limit_s: float) -> Connection:
-    """Open one connection; blocks the greenlet.  Raises ConnectFailed with its phases so far."""
-    phases = Phases()
-    clock = _Clock(endpoint, limit_s)
-    sock: _socket.socket | None = None
-    try:
-        addresses = _resolve(clock, phases)
-        sock = _connect_first(clock, addresses, phases)
-        tls = _handshake(clock, sock, context, phases) if context is not None else None
-        connection = Connection(sock, tls, phases)
-        sock = None
-        return connection
-    except ConnectFailed as failed:
-        failed.phases = phases
-        raise
-    finally:
-        if sock is not None:
-            sock.close()
-
-
-def _resolve(clock: _Clock, phases: Phases) -> list[tuple[Any, ...]]:
-    """Address family and socket address of each answer, best first; a literal needs no DNS."""
-    endpoint = clock.endpoint
-    try:
-        found = _socket.getaddrinfo(
-            endpoint.host,
-            endpoint.port,
-            type=_socket.SOCK_STREAM,
-            flags=_socket.AI_NUMERICHOST,
-        )
-        return [(family, address) for family, _, _, _, address in found]
-    except (OSError, UnicodeError):
-        pass  # a name
-    begin_ns = time.monotonic_ns()
-    try:
-        with gevent.Timeout(clock.left_s(), clock.too_late("dns")):
-            found = gevent_socket.getaddrinfo(endpoint.host, endpoint.port, 0, _socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:  # UnicodeError: no name can be like this
-        raise ConnectFailed("connect_failed", trouble.dns_trouble(endpoint, error)) from None
-    finally:
-        phases.dns_ns = time.monotonic_ns() - begin_ns
-    return [(family, address) for family, _, _, _, address in found]
-
-
-def _connect_first(
-    clock: _Clock, addresses: list[tuple[Any, ...]], phases: Phases
-) -> _socket.socket:
-    """The first address that accepts; each gets an equal share of the time that is left."""
-    begin_ns = time.monotonic_ns()
-    failed = clock.too_late("connect")
-    try:
-        for i, (family, address) in enumerate(addresses):
-            share_s = clock.left_s() / (len(addresses) - i)
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        limit_s: float,
+        resolve: Resolve = gevent_socket.getaddrinfo,
+    ) -> None:
+        self._endpoint, self._limit_s = endpoint, limit_s
+        self._addresses = Addresses(*endpoint.next_hop, resolve)
+        self._context: ssl.SSLContext | None = None
+        self._problem: str | None = None
+        self._opened: list[Phases] = []
+        if endpoint.scheme == "https":
             try:
-                return _connect_one(family, address, share_s)
-            except TimeoutError:
-                failed = clock.too_late("connect")
-            except OSError as error:
-                sentence = trouble.connect_trouble(clock.endpoint, error)
-                failed = ConnectFailed("connect_failed", sentence)
-    finally:
-        phases.connect_ns = time.monotonic_ns() - begin_ns
-    raise failed
+                self._context = tls_context(endpoint)
+            except ValueError as error:  # each request will say so, as of any failed connection
+                self._problem = str(error)
 
-
-def _connect_one(family: int, address: Any, limit_s: float) -> _socket.socket:
-    sock = _socket.socket(family, _socket.SOCK_STREAM)
-    try:
-        sock.setblocking(False)
-        sock.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
-        stamps.enable(sock)
+    def connect(self) -> Connection:
+        """Open one; blocks the greenlet.  Raises ConnectFailed with its phases so far."""
+        phases = Phases()
+        if self._problem is not None:
+            raise ConnectFailed("tls_failed", self._problem)
         try:
-            sock.connect(address)
-        except BlockingIOError:
-            _wait(sock, WRITABLE, limit_s)
-            if code := sock.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR):
-                raise OSError(code, os.strerror(code)) from None
-    except BaseException:
-        sock.close()
-        raise
-    return sock
+            connection = self._connect(Patience(self._endpoint, self._limit_s), phases)
+        except ConnectFailed as failed:
+            failed.phases = phases
+            raise
+        self._opened.append(phases)
+        return connection
+
+    def take_opened(self) -> list[Phases]:
+        """The phases of every connection opened since the last call."""
+        opened, self._opened = self._opened, []
+        return opened
+
+    def _connect(self, patience: Patience, phases: Phases) -> Connection:
+        endpoint = self._endpoint
+        sock = dial(self._addresses, patience, phases)
+        try:
+            if endpoint.is_tunnelled:
+                _tunnel(sock, patience, phases)
+            tls = None
+            if self._context is not None:
+                tls = handshake(sock, self._context, patience, phases)
+            http2 = Http2(endpoint.scheme) if endpoint.http == "2" else None
+            return Connection(sock, tls, http2, phases)
+        except BaseException:
+            sock.close()
+            raise
 
 
-def _handshake(clock: _Clock, sock: _socket.socket, context: ssl.SSLContext, phases: Phases) -> Tls:
+def _tunnel(sock: _socket.socket, patience: Patience, phases: Phases) -> None:
+    """The proxy's part counts as connecting: connect_ns is until the server can be reached."""
     begin_ns = time.monotonic_ns()
-    endpoint = clock.endpoint
-    tls = Tls(context, endpoint.host)
     try:
-        done, to_send = tls.handshake(b"")
-        while True:
-            while to_send:
-                _wait(sock, WRITABLE, clock.left_s())
-                to_send = to_send[sock.send(to_send) :]
-            if done:
-                return tls
-            _wait(sock, READABLE, clock.left_s())
-            received = sock.recv(PIECE_BYTES)
-            if not received:
-                raise ConnectFailed("tls_failed", trouble.tls_closed(endpoint))
-            done, to_send = tls.handshake(received)
+        open_tunnel(sock, patience)
     except TimeoutError:
-        raise clock.too_late("tls") from None
-    except ssl.SSLError as error:
-        raise ConnectFailed("tls_failed", trouble.tls_trouble(endpoint, error)) from None
+        raise patience.too_late("tunnel") from None
     except OSError as error:
-        sentence = trouble.reset(endpoint, error, has_begun=False)
-        raise ConnectFailed("tls_failed", sentence) from None
+        sentence = trouble.connect_trouble(patience.endpoint, error)
+        raise ConnectFailed("connect_failed", sentence) from None
     finally:
-        phases.tls_ns = time.monotonic_ns() - begin_ns
-
-
-def _wait(sock: _socket.socket, events: int, limit_s: float) -> None:
-    wait = gevent_socket.wait_read if events == READABLE else gevent_socket.wait_write
-    wait(sock.fileno(), limit_s, TimeoutError("no answer"))
+        phases.connect_ns = (phases.connect_ns or 0) + time.monotonic_ns() - begin_ns

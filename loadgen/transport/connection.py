@@ -7,6 +7,7 @@ from typing import Any
 
 from gevent import get_hub
 
+from loadgen.transport.http2 import Http2
 from loadgen.transport.tls import Tls
 
 READABLE, WRITABLE = 1, 2  # libev's event masks
@@ -14,7 +15,11 @@ READABLE, WRITABLE = 1, 2  # libev's event masks
 
 @dataclass(slots=True)
 class Phases:
-    """How long each phase of opening a connection took; None: there was no such phase."""
+    """How long each phase of opening a connection took; None: there was no such phase.
+
+    dns_ns: a lookup; connections that use an earlier one's answer have none.  connect_ns: TCP, over
+    all addresses tried, and a proxy's CONNECT.
+    """
 
     dns_ns: int | None = None
     connect_ns: int | None = None
@@ -24,43 +29,58 @@ class Phases:
 class Connection:
     """An open connection.  Its read watcher runs for life, for whoever on_readable() names."""
 
-    __slots__ = ("_reader", "_unsent", "_writer", "phases", "sock", "tls")
+    __slots__ = ("_http2", "_reader", "_unsent", "_writer", "phases", "sock", "tls")
 
-    def __init__(self, sock: _socket.socket, tls: Tls | None, phases: Phases) -> None:
+    def __init__(
+        self, sock: _socket.socket, tls: Tls | None, http2: Http2 | None, phases: Phases
+    ) -> None:
         self.sock = sock
         self.tls = tls
+        self._http2 = http2
         self.phases = phases
         self._unsent: memoryview | None = None
         self._writer: Any = None
         self._reader: Any = get_hub().loop.io(sock.fileno(), READABLE)
+        self._send_owed()  # HTTP/2's preface
 
     def on_readable(self, callback: Callable[[], None]) -> None:
         """From now on call this when bytes, an end or an error wait to be read."""
         self._reader.start(callback)
 
     def send(self, data: bytes) -> None:
-        """Send now what the socket takes and the rest as it takes more.  Never raises OSError.
+        """Send a whole HTTP/1.1 request: now what the socket takes, the rest as it takes more.
 
-        A broken connection shows on the reading side, where an early answer may still wait.
+        Never raises OSError: a broken connection shows on the reading side, where an early answer
+        may still wait.
         """
-        if self.tls is not None:
-            data = self.tls.encrypt(data)
-        self._send(memoryview(data))
+        if self._http2 is not None:
+            data = self._http2.request(data)
+        self._encrypt_and_send(data)
 
     @property
     def is_translated(self) -> bool:
         """Whether the socket's bytes are not yet those of HTTP/1.1: `decrypt` makes them so."""
-        return self.tls is not None
+        return self.tls is not None or self._http2 is not None
 
     @property
     def is_sending(self) -> bool:
         """Whether a part of what was to be sent still waits."""
-        return self._unsent is not None
+        return self._unsent is not None or (self._http2 is not None and self._http2.is_sending)
 
     @property
     def is_closed_by_peer(self) -> bool:
-        """Whether TLS said that nothing more comes, though the socket may stay open."""
-        return self.tls is not None and self.tls.is_closed
+        """Whether TLS or HTTP/2 said that nothing more comes, though the socket may stay open."""
+        return (self.tls is not None and self.tls.is_closed) or self.trouble is not None
+
+    @property
+    def trouble(self) -> OSError | None:
+        """Why HTTP/2 gave up, which no read may tell; None if it did not."""
+        return None if self._http2 is None else self._http2.trouble
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether another request may follow, as far as the server has said."""
+        return not self.is_closed_by_peer and (self._http2 is None or self._http2.can_go_on)
 
     def close(self) -> None:
         """Stop both watchers, then close; libev wants that order."""
@@ -69,6 +89,18 @@ class Connection:
             self._reader.close()
             self._reader = None
             self.sock.close()
+
+    def _send_owed(self) -> None:
+        """What HTTP/2 and TLS want to say by themselves."""
+        if self._http2 is not None and (owed := self._http2.owed()):
+            self._encrypt_and_send(owed)
+        if self.tls is not None and (owed := self.tls.owed()):
+            self._send(memoryview(owed))
+
+    def _encrypt_and_send(self, data: bytes) -> None:
+        if self.tls is not None and data:
+            data = self.tls.encrypt(data)
+        self._send(memoryview(data))
 
     def _send(self, data: memoryview) -> None:
         if self._unsent is not None:  # a key update's answer behind a large body
@@ -104,14 +136,16 @@ class Connection:
             self._writer = None
 
     def decrypt(self, received: bytes) -> bytes:
-        """The plain bytes completed by these, empty at the end; as a socket's recv would.
+        """The HTTP/1.1 bytes completed by these, empty at the end; as a socket's recv would.
 
-        Raises BlockingIOError when there are none yet, ssl.SSLError for a broken record.
+        Raises BlockingIOError when there are none yet, another OSError when nothing more can come.
         """
-        assert self.tls is not None
-        plain = self.tls.decrypt(received)
-        if owed := self.tls.owed():
-            self._send(memoryview(owed))
-        if not plain and not self.tls.is_closed:
+        plain = received if self.tls is None else self.tls.decrypt(received)
+        try:
+            if self._http2 is not None and plain:
+                plain = self._http2.received(plain)
+        finally:
+            self._send_owed()
+        if not plain and not (self.tls is not None and self.tls.is_closed):
             raise BlockingIOError
         return plain

@@ -1,5 +1,6 @@
 """Connections that wait for their next request, watched: servers close idle ones as they like."""
 
+from collections.abc import Iterator
 from functools import partial
 
 from loadgen.transport.connection import Connection
@@ -14,6 +15,9 @@ class IdleConnections:
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    def __iter__(self) -> Iterator[Connection]:
+        return iter(list(self._waiting.values()))
 
     def put(self, connection: Connection) -> None:
         """Keep it for a later request."""
@@ -41,13 +45,13 @@ class IdleConnections:
 
 
 def _is_open(connection: Connection) -> bool:
-    """Whether nothing has come, or under TLS nothing but the session's own messages."""
+    """Whether nothing has come, or nothing but TLS's and HTTP/2's own messages."""
     try:
         received = connection.sock.recv(PIECE_BYTES)
         if received and connection.is_translated:
             connection.decrypt(received)
         return False
     except BlockingIOError:
-        return True
+        return connection.is_reusable
     except OSError:
         return False

@@ -4,26 +4,26 @@ import time
 from typing import Any
 
 import gevent
-import httptools
 from gevent import get_hub
+from gevent import socket as gevent_socket
 from gevent.pool import Pool as GreenletPool
 
-from loadgen.transport import trouble
+from loadgen.transport.addresses import Resolve
 from loadgen.transport.answer import Answer, close_meta
 from loadgen.transport.call import Call, Cause, Done, Spool, Timeouts
-from loadgen.transport.connecting import ConnectFailed, connect
-from loadgen.transport.connection import Connection
+from loadgen.transport.connecting import ConnectFailed, Connector
+from loadgen.transport.connection import Connection, Phases
+from loadgen.transport.ending import ending
 from loadgen.transport.endpoint import Endpoint
 from loadgen.transport.idle import IdleConnections
 from loadgen.transport.overdue import is_closed_unseen, overdue
 from loadgen.transport.stamps import StampKeeper
 from loadgen.transport.stats import LagGatherer, ReadStats
 from loadgen.transport.stream import Reading, reader
-from loadgen.transport.tls import tls_context
+from loadgen.transport.tcp_info import median_rtt_us
 from storage.raw_record import SpoolError
 
 SWEEP_S = 0.1
-STALE_NS = 1_000_000_000
 CONNECTING_AT_ONCE = 64
 KILLED = "the load ended before the answer did"
 
@@ -31,15 +31,20 @@ KILLED = "the load ended before the answer did"
 class Pool:
     """The connections to one endpoint and the requests under way on them.
 
-    keep_alive False: each request opens its own connection.
+    keep_alive False: each request opens its own connection.  resolve: see Connector.
     """
 
     def __init__(
-        self, endpoint: Endpoint, spool: Spool, timeouts: Timeouts, keep_alive: bool = True
+        self,
+        endpoint: Endpoint,
+        spool: Spool,
+        timeouts: Timeouts,
+        keep_alive: bool = True,
+        resolve: Resolve = gevent_socket.getaddrinfo,
     ) -> None:
         self._endpoint, self._spool, self._timeouts = endpoint, spool, timeouts
         self._keep_alive = keep_alive
-        self._context = tls_context(endpoint) if endpoint.scheme == "https" else None
+        self._connector = Connector(endpoint, timeouts.connect_s, resolve)
         self._idle = IdleConnections()
         self._under_way: dict[int, Answer] = {}
         self._reading = Reading(spool, self._ended, self._fail)
@@ -68,6 +73,18 @@ class Pool:
         """How late reads were since the last call; once a second, for the pulse."""
         self._gather()
         return self._lags.take()
+
+    def take_connects(self) -> list[Phases]:
+        """The phases of each connection opened since the last call; once a second, for the pulse.
+
+        Those opened before a level's clock are among them, those that failed are not.
+        """
+        return self._connector.take_opened()
+
+    def rtt_us(self) -> int | None:
+        """The kernel's round-trip time, median over up to eight open connections; None: unknown."""
+        used = [a.connection for a in self._under_way.values() if a.connection is not None]
+        return median_rtt_us(connection.sock for connection in (*used, *self._idle))
 
     def warm(self, n: int) -> None:
         """Open connections until `n` are open; stops at the first failure: ConnectFailed."""
@@ -161,7 +178,7 @@ class Pool:
 
     def _try_connect(self) -> Connection | ConnectFailed:
         try:  # a value, because gevent prints a traceback for each exception of a greenlet
-            return connect(self._endpoint, self._context, self._timeouts.connect_s)
+            return self._connector.connect()
         except ConnectFailed as failed:
             return failed
 
@@ -172,32 +189,16 @@ class Pool:
 
     def _ended(self, answer: Answer, error: Exception | None) -> None:
         """The reader saw the message's end, the connection's end (None too), or an error."""
-        connection, endpoint, has_begun = answer.connection, self._endpoint, answer.tail != b""
+        connection = answer.connection
         if connection is None:
             return
-        if answer.is_complete:
-            is_kept = error is None and answer.is_kept_alive and not connection.is_sending
-            self._finish(answer, "done", None, is_kept)
-        elif isinstance(error, httptools.HttpParserError | httptools.HttpParserUpgrade):
-            self._finish(answer, "malformed", trouble.not_http(endpoint, error, answer.tail))
-        elif error is None and answer.is_whole_at_eof:
-            self._finish(answer, "done", None)
-        elif self._is_stale(answer):
+        ended = ending(answer, error, self._endpoint, time.monotonic_ns())
+        if ended is None:
             self._release(answer)
             self._loop.run_callback(answer.waiter.switch, None)
-        elif error is None:
-            self._finish(answer, "eof", trouble.closed_early(endpoint, has_begun))
-        else:
-            self._finish(answer, "reset", trouble.reset(endpoint, error, has_begun))
-
-    @staticmethod
-    def _is_stale(answer: Answer) -> bool:
-        """Whether the connection had been closed before our request came, so that we may repeat it.
-
-        A server that closes after seconds of work has failed; repeating would hide that.
-        """
-        age_ns = time.monotonic_ns() - answer.send_ns
-        return answer.is_reused is True and answer.tail == b"" and age_ns < STALE_NS
+            return
+        is_free = connection.is_reusable and not connection.is_sending
+        self._finish(answer, *ended, is_kept=error is None and answer.is_kept_alive and is_free)
 
     def _finish(
         self, answer: Answer, cause: Cause, detail: str | None, is_kept: bool = False
@@ -261,7 +262,7 @@ class Pool:
             if answer.connection is None:
                 continue
             if is_closed_unseen(answer, now_ns):
-                self._ended(answer, None)
+                self._ended(answer, answer.connection.trouble)
             elif ended := overdue(answer, self._timeouts, now_ns):
                 self._finish(answer, *ended)
         if self._spool_error is None:

@@ -9,15 +9,36 @@ from typing import Any
 from loadgen.transport.endpoint import Endpoint
 
 PIECE_BYTES = 65536
+ALPN_NAMES = {"1.1": "http/1.1", "2": "h2"}
 
 
 def tls_context(endpoint: Endpoint) -> ssl.SSLContext:
-    """One per pool: loading the trusted authorities takes tens of milliseconds."""
-    context = ssl.create_default_context()
+    """One per pool: loading the trusted authorities takes tens of milliseconds.
+
+    Raises ValueError with a sentence when endpoint.ca_file holds no certificate.
+    """
+    context = ssl.create_default_context() if endpoint.ca_file is None else _own(endpoint.ca_file)
     if not endpoint.verify_tls:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(["http/1.1"])
+    context.set_alpn_protocols([ALPN_NAMES[endpoint.http]])
+    return context
+
+
+def _own(ca_file: str) -> ssl.SSLContext:
+    """Trusts the certificates of this file and no other; also a server's own or an intermediate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    try:
+        context.load_verify_locations(ca_file)
+    except ssl.SSLError:
+        raise ValueError(
+            f"{ca_file} holds no certificate that can be read; target.ca_file is a file in PEM "
+            f"(-----BEGIN CERTIFICATE-----)."
+        ) from None
+    except OSError as error:
+        said = error.strerror or error
+        raise ValueError(f"{ca_file} cannot be read ({said}); correct target.ca_file.") from None
     return context
 
 
@@ -40,6 +61,11 @@ class Tls:
         except ssl.SSLWantReadError:
             return False, self._outgoing.read()
         return True, self._outgoing.read()
+
+    @property
+    def alpn(self) -> str | None:
+        """The protocol that the server chose in the handshake; None: it said nothing of it."""
+        return self._session.selected_alpn_protocol()
 
     def encrypt(self, plain: bytes) -> bytes:
         """What to send for these bytes."""

@@ -3,8 +3,12 @@
 import errno
 import socket
 import ssl
+from typing import Literal
 
 from loadgen.transport.endpoint import Endpoint
+from loadgen.transport.http2_frames import is_http2
+
+Phase = Literal["dns", "connect", "tunnel", "tls"]
 
 _ON_CONNECT = {
     errno.ECONNREFUSED: "refused the connection: nothing listens there. "
@@ -29,22 +33,31 @@ def dns_trouble(endpoint: Endpoint, error: Exception) -> str:
         hint = "Check the host name and this machine's name server."
     else:
         hint = "Check the host name."
-    return f"{endpoint.host} has no known address ({said}). {hint}"
+    host = endpoint.next_hop[0]
+    if endpoint.proxy is not None:
+        hint = f"It is the proxy named by {endpoint.proxy.variable}."
+    return f"{host} has no known address ({said}). {hint}"
 
 
 def connect_trouble(endpoint: Endpoint, error: OSError) -> str:
     """The TCP connection could not be opened."""
     known = _ON_CONNECT.get(error.errno or 0)
     said = known or f"could not be connected ({error.strerror or error}). Check the address."
-    return f"{endpoint.name} {said}"
+    if endpoint.proxy is not None:
+        said = f"{said.partition('.')[0]}. {_where_proxy_comes_from(endpoint)}"
+    return f"{_hop(endpoint)} {said}"
 
 
-def connect_timeout(endpoint: Endpoint, phase: str, limit_s: float) -> str:
+def connect_timeout(endpoint: Endpoint, phase: Phase, limit_s: float) -> str:
     """A phase of the connection took longer than all of them may."""
-    what = {"dns": "has no address yet", "tls": "did not finish the TLS handshake"}
-    said = what.get(phase, "did not accept the connection")
+    who, said = {
+        "dns": (_hop(endpoint), "has no address yet"),
+        "connect": (_hop(endpoint), "did not accept the connection"),
+        "tunnel": (_hop(endpoint), f"did not answer CONNECT {endpoint.name}"),
+        "tls": (endpoint.name, "did not finish the TLS handshake"),
+    }[phase]
     return (
-        f"{endpoint.name} {said} after {limit_s:g} s. "
+        f"{who} {said} after {limit_s:g} s. "
         f"Check the address and any firewall, or raise limits.connect_s."
     )
 
@@ -71,6 +84,41 @@ def tls_closed(endpoint: Endpoint) -> str:
     )
 
 
+def is_alpn_refusal(error: ssl.SSLError) -> bool:
+    """Whether the server spoke none of the protocols that we offered in the handshake."""
+    return "NO_APPLICATION_PROTOCOL" in (error.reason or str(error)).upper().replace(" ", "_")
+
+
+def needs_http2(endpoint: Endpoint) -> str:
+    """A server that refuses HTTP/1.1."""
+    return f'{endpoint.name} speaks HTTP/2 only; set http = "2" or "auto" for this target.'
+
+
+def no_http2(endpoint: Endpoint) -> str:
+    """A server that chose no HTTP/2 in the handshake."""
+    return f'{endpoint.name} offers no HTTP/2; set http = "1.1" or "auto" for this target.'
+
+
+def no_proxy(endpoint: Endpoint) -> str:
+    """What answered CONNECT is no proxy."""
+    return (
+        f"{_hop(endpoint)} gave no HTTP answer to CONNECT {endpoint.name}. "
+        f"{_where_proxy_comes_from(endpoint)}"
+    )
+
+
+def tunnel_refused(endpoint: Endpoint, status: int, reason: str) -> str:
+    """The proxy will not connect us, in its own words."""
+    return f"{proxy_answered(endpoint, status, reason)} {_where_proxy_comes_from(endpoint)}"
+
+
+def proxy_answered(endpoint: Endpoint, status: int, reason: str) -> str:
+    """The status is the proxy's and not the server's."""
+    said = f"{status} {reason}".strip().rstrip(".")
+    hint = " It wants http://USER:PASSWORD@… in its URL." if status == 407 else ""
+    return f"{_hop(endpoint)} answered {said}.{hint}"
+
+
 def closed_early(endpoint: Endpoint, has_begun: bool) -> str:
     """EOF before the message was whole."""
     if has_begun:
@@ -90,4 +138,19 @@ def not_http(endpoint: Endpoint, error: Exception, first_bytes: bytes) -> str:
     """The answer does not follow HTTP/1.1."""
     if first_bytes[:2] in (b"\x15\x03", b"\x16\x03"):
         return f"{endpoint.name} answered in TLS; use https:// in the URL."
-    return f"{endpoint.name} answered what is not HTTP/1.1 ({error})."
+    if endpoint.http == "1.1" and is_http2(first_bytes):
+        return needs_http2(endpoint)
+    return f"{endpoint.name} answered what is not HTTP/{endpoint.http} ({error})."
+
+
+def _hop(endpoint: Endpoint) -> str:
+    """Who the connection goes to."""
+    return f"The proxy {endpoint.proxy.name}" if endpoint.proxy is not None else endpoint.name
+
+
+def _where_proxy_comes_from(endpoint: Endpoint) -> str:
+    assert endpoint.proxy is not None
+    return (
+        f"It is named by {endpoint.proxy.variable}: correct that, or add {endpoint.host} to "
+        f"NO_PROXY."
+    )

@@ -40,9 +40,9 @@ def asker():
     """asker(endpoint) makes an Asker whose pool ends with the test."""
     askers = []
 
-    def make(endpoint, connect_s=5, silence_s=5, total_s=10, keep_alive=True):
+    def make(endpoint, connect_s=5, silence_s=5, total_s=10, **options):
         timeouts = Timeouts(connect_s, silence_s, total_s)
-        askers.append(Asker(endpoint, timeouts, keep_alive))
+        askers.append(Asker(endpoint, timeouts, **options))
         return askers[-1]
 
     yield make

@@ -102,10 +102,10 @@ class ScriptedServer:
 class Asker:
     """One pool and its spool; requests numbered from 0."""
 
-    def __init__(self, endpoint, timeouts, keep_alive):
+    def __init__(self, endpoint, timeouts, **options):
         self.spool = MemorySpool()
         self.endpoint = endpoint
-        self.pool = Pool(endpoint, self.spool, timeouts, keep_alive=keep_alive)
+        self.pool = Pool(endpoint, self.spool, timeouts, **options)
         self._asked = 0
 
     def ask(self, body=b"{}"):

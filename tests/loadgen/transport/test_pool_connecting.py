@@ -5,7 +5,6 @@ import socket
 import pytest
 from scripted_server import OK, answers, free_port, started
 
-from loadgen.transport import connecting
 from loadgen.transport.connecting import ConnectFailed
 from loadgen.transport.endpoint import Endpoint
 
@@ -25,12 +24,11 @@ def test_a_refused_port_is_a_sentence(asker):
         a.pool.warm(100)
 
 
-def test_an_unknown_name_is_a_sentence_with_the_time_of_the_lookup(asker, monkeypatch):
+def test_an_unknown_name_is_a_sentence_with_the_time_of_the_lookup(asker):
     def getaddrinfo(*_):  # the name server's answer, without asking one
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    monkeypatch.setattr(connecting.gevent_socket, "getaddrinfo", getaddrinfo)
-    a = asker(Endpoint("http", "no-such-host", 80))
+    a = asker(Endpoint("http", "no-such-host", 80), resolve=getaddrinfo)
     done = a.ask()
     assert done.cause == "connect_failed"
     assert done.detail == (
