@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass
 from typing import Literal
 
-from simulator.openai_request import Ask, bad_request
+from simulator.ask import Ask, bad_request
 from simulator.profiles import Profile
 
 
@@ -25,13 +25,14 @@ def answer_length(ask: Ask, profile: Profile, rng: random.Random) -> AnswerLengt
     A request with a seed always gets the same one.
     """
     allowed = _allowed_tokens(ask, profile.engine.context_tokens)
+    if allowed == 0:
+        return AnswerLength(0, 0, "stop")
     source = rng if ask.seed is None else random.Random(f"{profile.seed}/{ask.seed}")
     spread = math.exp(source.gauss(0, 1) * profile.natural_spread)
     natural = max(1, round(profile.natural_tokens * spread))
     is_cut = ask.ignore_eos or natural > allowed
     output_tokens = allowed if is_cut else natural
-    # /v1/completions knows no reasoning: a thinking model's thoughts are plain text there.
-    share = profile.thinking_share if ask.api == "chat" else 0.0
+    share = profile.thinking_share if ask.thinks else 0.0
     return AnswerLength(
         output_tokens=output_tokens,
         thinking_tokens=round(output_tokens * share),
@@ -40,9 +41,9 @@ def answer_length(ask: Ask, profile: Profile, rng: random.Random) -> AnswerLengt
 
 
 def _allowed_tokens(ask: Ask, context_tokens: int) -> int:
-    n_prompt = len(ask.words)
+    n_prompt = max(len(words) for words in ask.inputs)
     room = context_tokens - n_prompt
-    if room < 1:
+    if room < min(1, ask.max_tokens if ask.max_tokens is not None else 1):
         raise bad_request(
             f"This model's maximum context length is {context_tokens} tokens. However, your prompt "
             f"contains {n_prompt} input tokens. Please reduce the length of the input prompt.",

@@ -48,7 +48,7 @@ class Engine:
         """Let `request` arrive at `now_ns`; a step that begins then or later may take it."""
         total = request.prompt_tokens + request.output_tokens
         assert request.prompt_tokens > 0, "a prompt has at least one token"
-        assert request.output_tokens > 0, "an answer has at least one token"
+        assert request.output_tokens >= 0, "0 is a prompt without an answer"
         assert total <= self.config.context_tokens, "the caller refuses what does not fit"
         assert request.request_id not in self._by_id, "request ids are unique while they live"
         if not self.config.has_prefix_cache:
@@ -121,7 +121,7 @@ class Engine:
                 self.blocks.publish(sequence.held, hashes, sequence.computed)
             if sequence.behind > 0:
                 return
-            emitted = 1
+            emitted = min(1, sequence.remaining)
         sequence.generated += emitted
         step.emissions.append(Emission(sequence, emitted, sequence.last_token_ns))
         sequence.last_token_ns = step.end_ns

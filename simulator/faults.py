@@ -14,13 +14,14 @@ class Fault:
     """What goes wrong with one request; None is "nothing"."""
 
     status: int | None = None  # answer this HTTP status and an error body, do nothing else
+    retry_after_s: int | None = None  # the Retry-After header of that status
     refuse_usage: int | None = None  # 1: answer 400 if stream_options is there
     ignore_usage: int | None = None  # 1: never send a usage chunk
     freeze_ms: int | None = None  # the whole engine stands still from this request's arrival on
     stall_ms: int | None = None  # this stream is silent for so long, then catches up
     stall_after: int | None = None  # when the stall begins; without it before the first token
     garbage_after: int | None = None  # one event that is not JSON, then go on
-    error_after: int | None = None  # an error object inside the 200, [DONE], end (as vLLM does it)
+    error_after: int | None = None  # an error inside the 200 as the API has it, then the end
     cut_after: int | None = None  # close the connection without the end of the body
     reset_after: int | None = None  # the same with a TCP reset
 

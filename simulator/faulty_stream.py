@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import partial
 
 from simulator.faults import Fault
-from simulator.openai_answer import DONE, ENGINE_FAILED, GARBAGE
 from simulator.sequence import Emission, Sequence
 from simulator.token_stream import TokenStream
 
@@ -20,8 +19,8 @@ class FaultyStream:
         self._held: list[Callable[[], None]] | None = None  # while stalled
         self._stall_s = (fault.stall_ms or 0) / 1000
         actions = (
-            (fault.garbage_after, partial(stream.send, GARBAGE)),
-            (fault.error_after, self._fail),
+            (fault.garbage_after, partial(stream.send, stream.events.garbage)),
+            (fault.error_after, stream.fail),
             (fault.cut_after, partial(self._break_off, stream.wire.cut)),
             (fault.reset_after, partial(self._break_off, stream.wire.reset)),
             ((fault.stall_after or 0) if self._stall_s else None, self._stall),
@@ -60,11 +59,6 @@ class FaultyStream:
         held, self._held = self._held or [], None
         for hand_on in held:
             hand_on()
-
-    def _fail(self) -> None:
-        self._stream.send(ENGINE_FAILED)
-        self._stream.send(DONE)
-        self._stream.stop("error")
 
     def _break_off(self, close: Callable[[], None]) -> None:
         self._stream.stop("cut")

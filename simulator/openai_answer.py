@@ -1,150 +1,185 @@
-"""OpenAI answers as bytes: the events of a stream, and the one object of a plain answer."""
+"""OpenAI's chat and completions answers as bytes: the events of a stream, or the one object."""
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
-from simulator.openai_request import Api
-
-Kind = Literal["content", "reasoning"]
+from simulator.answer import (
+    FAILED,
+    MARK,
+    Burst,
+    Finish,
+    Kind,
+    StreamEvents,
+    Usage,
+    around_mark,
+    sse,
+)
+from simulator.api import Api, Job
+from simulator.ask import ApiError
+from simulator.openai_extras import (
+    chat_logprobs,
+    completions_logprobs,
+    prompt_token_ids,
+    request_metrics,
+)
+from simulator.openai_request import (
+    CHAT_FIELDS,
+    COMPLETIONS_FIELDS,
+    parse_chat,
+    parse_completions,
+    refuse,
+)
+from simulator.text import token_ids
 
 DONE = b"data: [DONE]\n\n"
-ENGINE_FAILED = (
-    b"data: "
-    + orjson.dumps(
-        {
-            "error": {
-                "message": "EngineCore encountered an issue. (x_sim_fault asked for it.)",
-                "type": "InternalServerError",
-                "param": None,
-                "code": 500,
-            }
-        }
-    )
-    + b"\n\n"
-)
-GARBAGE = b'data: {"id":"chatcmpl-garbage","choices":[{"index":0,"del\n\n'
-
-_MARK = "\x00"  # stands for the text in an event built once and cut in two there
-_MARK_JSON = rb"\u0000"
+_DELTA_FIELDS: dict[Kind, str] = {"content": "content", "reasoning": "reasoning_content"}
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Token counts of one answer."""
-
-    prompt_tokens: int
-    cached_tokens: int
-    completion_tokens: int
-    reasoning_tokens: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The OpenAI object."""
-        return {
-            "prompt_tokens": self.prompt_tokens,
-            "total_tokens": self.prompt_tokens + self.completion_tokens,
-            "completion_tokens": self.completion_tokens,
-            "prompt_tokens_details": {"cached_tokens": self.cached_tokens},
-            "completion_tokens_details": {"reasoning_tokens": self.reasoning_tokens},
-        }
+def usage_object(usage: Usage) -> dict[str, Any]:
+    """Token counts as OpenAI's chat and completions tell them."""
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerHead:
-    """What all events of one answer share."""
+class OpenAiEvents(StreamEvents):
+    """The events of a chat or completions stream; `api` says which."""
 
-    answer_id: str
-    created_s: int
-    model: str
+    garbage = b'data: {"id":"chatcmpl-garbage","choices":[{"index":0,"del\n\n'
 
-
-class StreamEvents:
-    """The events of one streamed answer.
-
-    A token event is `parts[kind]`: bytes before its text and after it, made once, so that an event
-    costs one concatenation.  The text must need no JSON escapes.
-    """
-
-    def __init__(self, api: Api, head: AnswerHead) -> None:
-        self._is_chat = api == "chat"
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._wants = job.ask.wants
+        self._is_chat = job.api is CHAT
         self._common: dict[str, Any] = {
-            "id": head.answer_id,
+            "id": job.head.answer_id,
             "object": "chat.completion.chunk" if self._is_chat else "text_completion",
-            "created": head.created_s,
-            "model": head.model,
+            "created": job.head.created_s,
+            "model": job.head.model,
         }
-        self.parts = {"content": self._parts("content"), "reasoning": self._parts("reasoning")}
+        self._n_text_bytes = 0
+        if not self._wants & {"running_usage", "logprobs", "token_ids"}:
+            self.fixed = {
+                kind: around_mark(self._event(self._choice(kind, MARK), None))
+                for kind in _DELTA_FIELDS
+            }
 
-    def role(self, usage: Usage | None) -> bytes | None:
-        """The event before the first token; the completions API has none."""
+    def begin(self, usage: Usage) -> bytes | None:
+        """The role event; the completions API has none."""
         if not self._is_chat:
             return None
-        return self._event(self._choice({"role": "assistant", "content": ""}, None), usage)
+        delta = {"role": "assistant", "content": ""}
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": None}
+        more: dict[str, Any] = {}
+        if "token_ids" in self._wants:
+            more["prompt_token_ids"] = prompt_token_ids(self._job)
+        return self._event(choice, usage, more)
 
-    def tokens(self, kind: Kind, text: bytes, usage: Usage) -> bytes:
-        """A token event with running usage (continuous_usage_stats)."""
-        before, after = self.parts[kind]
-        return before + text + after[: -len(b"}\n\n")] + _usage_field(usage) + b"}\n\n"
+    def tokens(self, burst: Burst) -> bytes:
+        """A token event with running usage, log-probabilities or token ids."""
+        choice = self._choice(burst.kind, burst.text.decode())
+        if "logprobs" in self._wants:
+            logprobs = chat_logprobs if self._is_chat else completions_logprobs
+            choice["logprobs"] = logprobs(burst, self._n_text_bytes)
+        if "token_ids" in self._wants:
+            choice["token_ids"] = token_ids(burst.position, burst.n_tokens)
+            if not self._is_chat and self._n_text_bytes == 0:
+                choice["prompt_token_ids"] = prompt_token_ids(self._job)
+        self._n_text_bytes += len(burst.text)
+        return self._event(choice, burst.usage)
 
-    def finish(self, reason: str, usage: Usage | None) -> bytes:
-        """The event without text that says why the answer ended."""
-        choice = self._choice({}, reason) if self._is_chat else self._text_choice("", reason)
-        return self._event(choice, usage)
+    def end(self, finish: Finish) -> list[bytes]:
+        """The finish event, the usage event if asked for, and [DONE]."""
+        reason = self._job.length.finish_reason
+        piece: dict[str, Any] = {"delta": {}} if self._is_chat else {"text": ""}
+        choice = {"index": 0, **piece, "logprobs": None, "finish_reason": reason}
+        events = [self._event(choice, finish.usage)]
+        if "usage" in self._wants:
+            more = {"choices": [], "usage": usage_object(finish.usage)}
+            if "metrics" in self._wants:
+                metrics = request_metrics(finish)
+                told = {name: value for name, value in metrics.items() if value is not None}
+                more["metrics"] = told
+            events.append(sse({**self._common, **more}))
+        return [*events, DONE]
 
-    def usage(self, usage: Usage) -> bytes:
-        """The event without choices that stream_options.include_usage asks for."""
-        return (
-            b"data: "
-            + orjson.dumps({**self._common, "choices": []})[:-1]
-            + (_usage_field(usage) + b"}\n\n")
-        )
+    def failed(self) -> list[bytes]:
+        """An error object inside the 200, then [DONE], as vLLM does it."""
+        body = refuse(ApiError(500, FAILED, "InternalServerError"))[1]
+        return [b"data: " + body + b"\n\n", DONE]
 
-    def _parts(self, kind: Kind) -> tuple[bytes, bytes]:
-        field = "content" if kind == "content" else "reasoning_content"
-        choice = self._choice({field: _MARK}, None) if self._is_chat else self._text_choice(_MARK)
-        before, after = self._event(choice, None).rsplit(_MARK_JSON, 1)
-        return before, after
+    def _choice(self, kind: Kind, text: str) -> dict[str, Any]:
+        piece = {"delta": {_DELTA_FIELDS[kind]: text}} if self._is_chat else {"text": text}
+        return {"index": 0, **piece, "logprobs": None, "finish_reason": None}
 
-    def _event(self, choice: dict[str, Any], usage: Usage | None) -> bytes:
-        body = orjson.dumps({**self._common, "choices": [choice]})
-        if usage is not None:
-            body = body[:-1] + _usage_field(usage) + b"}"
-        return b"data: " + body + b"\n\n"
-
-    @staticmethod
-    def _choice(delta: dict[str, Any], reason: str | None) -> dict[str, Any]:
-        return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-
-    @staticmethod
-    def _text_choice(text: str, reason: str | None = None) -> dict[str, Any]:
-        return {"index": 0, "text": text, "logprobs": None, "finish_reason": reason}
+    def _event(
+        self, choice: dict[str, Any], usage: Usage | None, more: dict[str, Any] | None = None
+    ) -> bytes:
+        event = {**self._common, "choices": [choice]}
+        if usage is not None and "running_usage" in self._wants:
+            event["usage"] = usage_object(usage)
+        return sse({**event, **(more or {})})
 
 
-def plain_answer(
-    api: Api, head: AnswerHead, texts: dict[Kind, str], ending: tuple[str, Usage]
-) -> bytes:
-    """The whole answer of a request that is not streamed; `ending` = finish reason and usage."""
-    reason, usage = ending
-    choice: dict[str, Any] = {"index": 0, "logprobs": None, "finish_reason": reason}
-    if api == "chat":
-        message: dict[str, Any] = {"role": "assistant", "content": texts["content"]}
-        if texts["reasoning"]:
-            message["reasoning_content"] = texts["reasoning"]
-        choice["message"] = message
+def whole_answer(job: Job, finish: Finish) -> bytes:
+    """The answer of a request that is not streamed."""
+    is_chat, wants = job.api is CHAT, job.ask.wants
+    choice: dict[str, Any] = {"index": 0}
+    if is_chat:
+        choice["message"] = {"role": "assistant", "content": job.text("content")}
+        if job.length.thinking_tokens:
+            choice["message"]["reasoning_content"] = job.text("reasoning")
     else:
-        choice["text"] = texts["content"]
+        choice["text"] = job.text("content")
+    choice |= {"logprobs": None, "finish_reason": job.length.finish_reason}
+    more: dict[str, Any] = {"usage": usage_object(finish.usage)}
+    whole = _as_one_burst(job, finish.usage)
+    if "logprobs" in wants:
+        choice["logprobs"] = (chat_logprobs if is_chat else completions_logprobs)(whole, 0)
+    if "token_ids" in wants:
+        choice["token_ids"] = token_ids(job.first_position, whole.n_tokens)
+        (more if is_chat else choice)["prompt_token_ids"] = prompt_token_ids(job)
+    if "metrics" in wants:
+        more["metrics"] = request_metrics(finish)
     return orjson.dumps(
         {
-            "id": head.answer_id,
-            "object": "chat.completion" if api == "chat" else "text_completion",
-            "created": head.created_s,
-            "model": head.model,
+            "id": job.head.answer_id,
+            "object": "chat.completion" if is_chat else "text_completion",
+            "created": job.head.created_s,
+            "model": job.head.model,
             "choices": [choice],
-            "usage": usage.to_dict(),
+            **more,
         }
     )
 
 
-def _usage_field(usage: Usage) -> bytes:
-    return b',"usage":' + orjson.dumps(usage.to_dict())
+def _as_one_burst(job: Job, usage: Usage) -> Burst:
+    text = (job.text("reasoning") + job.text("content")).encode()
+    return Burst("content", text, usage.completion_tokens, job.first_position, usage)
+
+
+CHAT = Api(
+    name="chat",
+    paths=("/v1/chat/completions",),
+    id_prefix="chatcmpl-",
+    fields=CHAT_FIELDS,
+    parse=parse_chat,
+    refuse=refuse,
+    whole=whole_answer,
+    events=OpenAiEvents,
+)
+COMPLETIONS = Api(
+    name="completions",
+    paths=("/v1/completions",),
+    id_prefix="cmpl-",
+    fields=COMPLETIONS_FIELDS,
+    parse=parse_completions,
+    refuse=refuse,
+    whole=whole_answer,
+    events=OpenAiEvents,
+)

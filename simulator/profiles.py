@@ -1,10 +1,11 @@
 """The servers one can simulate: engine parameters, and how long and how thoughtful answers are."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from simulator.engine_config import EngineConfig
+from simulator.front import Front
 
 
 class SettingError(ValueError):
@@ -22,6 +23,7 @@ class Profile:
     natural_spread: float = 0.6  # sigma of its log-normal distribution; 0 = always the median
     thinking_share: float = 0.0  # of the output, thought before the first visible token
     seed: int = 1  # of output lengths and accepted drafts
+    front: Front = field(default_factory=Front)
 
 
 PROFILES: dict[str, Profile] = {
@@ -95,21 +97,29 @@ def profile_named(name: str) -> Profile:
 
 def adjusted(profile: Profile, settings: Iterable[str]) -> Profile:
     """`profile` with each `KEY=VALUE` applied; SettingError says which one is wrong, and why."""
-    engine_keys = {field.name for field in fields(EngineConfig)}
-    own_keys = {field.name for field in fields(Profile)} - {"name", "summary", "engine"}
-    engine_values: dict[str, Any] = {}
-    own_values: dict[str, Any] = {}
+    present: dict[str, Any] = {
+        "engine": profile.engine,
+        "front": profile.front,
+        "profile": profile,
+    }
+    owners = {key.name: owner for owner, values in present.items() for key in fields(values)}
+    for name in ("name", "summary", "engine", "front"):
+        del owners[name]
+    given: dict[str, dict[str, Any]] = {owner: {} for owner in present}
     for setting in settings:
         key, separator, text = setting.partition("=")
-        if not separator or key not in engine_keys | own_keys:
-            known = ", ".join(sorted(engine_keys | own_keys))
+        if not separator or key not in owners:
+            known = ", ".join(sorted(owners))
             raise SettingError(f"{setting!r} is not KEY=VALUE with a KEY out of {known}.")
-        if key in engine_keys:
-            engine_values[key] = _parsed(setting, text, getattr(profile.engine, key))
-        else:
-            own_values[key] = _parsed(setting, text, getattr(profile, key))
+        owner = owners[key]
+        given[owner][key] = _parsed(setting, text, getattr(present[owner], key))
     try:
-        return replace(profile, engine=replace(profile.engine, **engine_values), **own_values)
+        return replace(
+            profile,
+            engine=replace(profile.engine, **given["engine"]),
+            front=replace(profile.front, **given["front"]),
+            **given["profile"],
+        )
     except ValueError as error:
         raise SettingError(f"{error}.") from None
 

@@ -12,7 +12,7 @@ class EngineRequest:
 
     request_id: int
     prompt_tokens: int
-    output_tokens: int
+    output_tokens: int  # 0: over once the prompt is computed (embeddings)
     block_hashes: tuple[int, ...] = ()  # kv_blocks.block_hashes; empty = never cached
 
 
@@ -50,14 +50,17 @@ class Sequence:
     @property
     def is_over(self) -> bool:
         """True when no further token will come."""
-        return self.is_aborted or self.generated >= self.request.output_tokens
+        request = self.request
+        return self.is_aborted or (
+            self.generated >= request.output_tokens and self.computed >= request.prompt_tokens
+        )
 
 
 class Emission(NamedTuple):
     """Tokens one sequence got at the end of a step."""
 
     sequence: Sequence
-    n_tokens: int
+    n_tokens: int  # 0: the prompt is computed, and nothing else was asked for
     previous_ns: int | None  # when the sequence got its tokens before these; None = these are first
 
 

@@ -5,24 +5,29 @@ import random
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import orjson
 
-from simulator import text
+from simulator import ollama, tgi
+from simulator.answer import AnswerHead
 from simulator.answer_length import answer_length
+from simulator.api import Api, Job
+from simulator.ask import ApiError, Ask, Posted, bad_request
+from simulator.body import json_object
 from simulator.engine import Engine
 from simulator.engine_room import EngineRoom
+from simulator.faults import parse_fault
 from simulator.kv_blocks import block_hashes
-from simulator.openai_answer import AnswerHead, Kind, Usage, plain_answer
-from simulator.openai_request import Api, ApiError, Ask, parse_ask
 from simulator.options import Options
 from simulator.profiles import Profile, SettingError, adjusted, profile_named
 from simulator.sequence import EngineRequest, Sequence
-from simulator.token_stream import Answer, Job
+from simulator.token_stream import Answer, whole_finish
 from simulator.truth_log import Arrival, TruthLog
 from simulator.vllm_metrics import VllmMetrics
 
+_INPUT_SHIFT = 40  # the engine's name of a job's input: its place above this bit, the job's below
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -58,6 +63,14 @@ def set_up(options: Options) -> SetUp:
     return SetUp(profile, options.model or profile.name, api_key, truth)
 
 
+class Came(NamedTuple):
+    """What came with a POST."""
+
+    path: str
+    raw: bytes
+    fault: str | None  # the header X-Sim-Fault
+
+
 class Service:
     """One simulated server without its sockets; needs a running event loop."""
 
@@ -79,47 +92,42 @@ class Service:
         name = x_request_id if is_usable else f"sim-{self._n_requests}"
         return Arrival(self._n_requests, name, time.time_ns(), time.monotonic_ns())
 
-    def accept(self, arrival: Arrival, api: Api, body: tuple[bytes, str | None]) -> Job:
-        """The job that `body` (its bytes and the fault header) asks for; raises ApiError."""
-        ask = parse_ask(api, *body)
-        if ask.fault.status is not None:
-            raise ApiError(ask.fault.status, "x_sim_fault asked for it.", "SimulatedFault")
-        self._check_model(ask)
+    def accept(self, arrival: Arrival, api: Api, came: Came) -> Job:
+        """The job that the body asks for; raises ApiError."""
+        ask = self._ask(api, came)
+        if ask.model and ask.model != self.model:
+            message = f"The model `{ask.model}` does not exist. Valid aliases: {self.model}."
+            raise ApiError(404, message, "NotFoundError", "model")
         length = answer_length(ask, self.profile, self._lengths)
-        prefix = "chatcmpl" if api == "chat" else "cmpl"
-        answer_id = f"{prefix}-{arrival.x_request_id}"
+        answer_id = f"{api.id_prefix}{arrival.x_request_id}"
         head = AnswerHead(answer_id, arrival.real_ns // 1_000_000_000, self.model)
         truth = self._truth.request(arrival) if self._truth is not None else None
         if truth is not None:
-            truth.accepted(len(ask.words), length.output_tokens)
-        if ask.max_tokens is not None:
+            truth.accepted(api.name, ask.prompt_tokens, length.output_tokens)
+        if ask.max_tokens:
             self.metrics.observe("vllm:request_params_max_tokens", ask.max_tokens)
-        return Job(arrival.request, ask, head, length, truth)
+        return Job(arrival.request, api, ask, head, length, truth)
 
     def submit(self, job: Job, answer: Answer) -> None:
-        """Queue the job; `answer` gets its tokens."""
+        """Queue the job, each of its inputs by itself; `answer` gets the tokens."""
         if job.ask.fault.freeze_ms:
             self._room.freeze(job.ask.fault.freeze_ms * 1_000_000)
-        engine, words = self.profile.engine, job.ask.words
-        hashes = block_hashes(words, engine.block_tokens) if engine.has_prefix_cache else ()
-        wanted = EngineRequest(job.number, len(words), job.length.output_tokens, hashes)
-        self._room.submit(wanted, answer)
+        engine = self.profile.engine
+        for name, words in zip(_engine_names(job), job.ask.inputs, strict=True):
+            hashes = block_hashes(words, engine.block_tokens) if engine.has_prefix_cache else ()
+            wanted = EngineRequest(name, len(words), job.length.output_tokens, hashes)
+            self._room.submit(wanted, answer)
 
     def leave(self, job: Job, how: str) -> None:
         """The job is over: done, or aborted, cut, error while its sequence may still run."""
-        self._room.abort(job.number, "error" if how == "error" else "abort")
+        for name in _engine_names(job):
+            self._room.abort(name, "error" if how == "error" else "abort")
         if job.truth is not None:
             job.truth.end(how, time.monotonic_ns())
 
-    def whole_answer(self, job: Job, sequence: Sequence) -> bytes:
+    def whole_answer(self, job: Job, sequences: list[Sequence]) -> bytes:
         """The body of an answer that is not streamed."""
-        n_out, n_thinking = job.length.output_tokens, job.length.thinking_tokens
-        start = text.first_position(job.head.answer_id)
-        usage = Usage(len(job.ask.words), sequence.cached_tokens, n_out, n_thinking)
-        content = text.tokens(start + n_thinking, n_out - n_thinking).decode()
-        reasoning = text.tokens(start, n_thinking).decode()
-        texts: dict[Kind, str] = {"content": content, "reasoning": reasoning}
-        return plain_answer(job.ask.api, job.head, texts, (job.length.finish_reason, usage))
+        return job.api.whole(job, whole_finish(job, sequences))
 
     def models(self) -> bytes:
         """The body of /v1/models."""
@@ -133,6 +141,14 @@ class Service:
             "max_model_len": self.profile.engine.context_tokens,
         }
         return orjson.dumps({"object": "list", "data": [model]})
+
+    def tags(self) -> bytes:
+        """The body of Ollama's /api/tags."""
+        return ollama.tags(self.model)
+
+    def info(self) -> bytes:
+        """The body of TGI's /info."""
+        return tgi.info(self.model, self.profile.engine.context_tokens)
 
     def metrics_page(self) -> bytes:
         """The body of /metrics."""
@@ -158,7 +174,21 @@ class Service:
         except OSError as error:
             self.truth_error = error
 
-    def _check_model(self, ask: Ask) -> None:
-        if ask.model and ask.model != self.model:
-            message = f"The model `{ask.model}` does not exist. Valid aliases: {self.model}."
-            raise ApiError(404, message, "NotFoundError", "model")
+    def _ask(self, api: Api, came: Came) -> Ask:
+        body = json_object(came.raw)
+        try:
+            fault = parse_fault(came.fault or body.get("x_sim_fault"))
+        except ValueError as error:
+            raise bad_request(str(error), "x_sim_fault") from None
+        if fault.status is not None:
+            asked_for = ApiError(fault.status, "x_sim_fault asked for it.", "SimulatedFault")
+            asked_for.retry_after_s = fault.retry_after_s
+            raise asked_for
+        front = self.profile.front
+        front.check_fields(body, api.fields)
+        ask = api.parse(Posted(came.path, body, fault))
+        return replace(ask, wants=ask.wants | {"metrics"}) if front.request_metrics else ask
+
+
+def _engine_names(job: Job) -> list[int]:
+    return [job.number + (i << _INPUT_SHIFT) for i in range(len(job.ask.inputs))]

@@ -12,6 +12,9 @@ first people may down side been now find any new work part take
 """
 _N_TOKENS = 4_096  # a power of two: positions wrap with a mask
 _TOKENS = [b" " + w.encode() for w in random.Random(1).choices(_WORDS.split(), k=_N_TOKENS)]
+_FIRST_ID = 1_000  # below it a real vocabulary has its special tokens
+_IDS = {token: _FIRST_ID + i for i, token in enumerate(sorted(set(_TOKENS)))}
+_PROMPT_IDS = 100_000  # prompt words get ids above those of the answers' words
 
 
 def first_position(answer_id: str) -> int:
@@ -23,4 +26,24 @@ def tokens(position: int, n_tokens: int) -> bytes:
     """`n_tokens` successive tokens: a space and a word each, ASCII that JSON need not escape."""
     if n_tokens == 1:
         return _TOKENS[position & (_N_TOKENS - 1)]
-    return b"".join([_TOKENS[(position + i) & (_N_TOKENS - 1)] for i in range(n_tokens)])
+    return b"".join(pieces(position, n_tokens))
+
+
+def pieces(position: int, n_tokens: int) -> list[bytes]:
+    """The same tokens one by one."""
+    return [_TOKENS[(position + i) & (_N_TOKENS - 1)] for i in range(n_tokens)]
+
+
+def token_ids(position: int, n_tokens: int) -> list[int]:
+    """The ids of `n_tokens` successive tokens: equal words have equal ids."""
+    return [_IDS[piece] for piece in pieces(position, n_tokens)]
+
+
+def word_id(word: str | int) -> int:
+    """The id of a prompt word; token ids stay what they are."""
+    return word if isinstance(word, int) else _PROMPT_IDS + zlib.crc32(word.encode()) % _PROMPT_IDS
+
+
+def logprob(position: int) -> float:
+    """What the model is said to have thought of the token there: -0.125 … -4."""
+    return -0.125 * (1 + (position & 31))

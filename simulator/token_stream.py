@@ -1,31 +1,17 @@
 """One request's answer while its tokens come: written to its connection, or gathered."""
 
 import asyncio
-import socket
-import struct
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Literal, Protocol
 
 from simulator import text
-from simulator.answer_length import AnswerLength
-from simulator.openai_answer import DONE, AnswerHead, Kind, StreamEvents, Usage
-from simulator.openai_request import Ask
+from simulator.answer import Burst, Finish, Kind, Usage, times_of
+from simulator.api import Job
 from simulator.sequence import Emission, Sequence
-from simulator.truth_log import RequestTruth
+from simulator.wire import Wire
 
 Ending = Literal["done", "cut", "error"]
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A request the server accepted; `number` is the engine's name for it."""
-
-    number: int
-    ask: Ask
-    head: AnswerHead
-    length: AnswerLength
-    truth: RequestTruth | None
 
 
 class Answer(Protocol):
@@ -45,51 +31,22 @@ class Answer(Protocol):
         ...
 
 
-class Wire:
-    """The body of one streamed HTTP answer, written past aiohttp: one write for one event."""
-
-    def __init__(self, transport: asyncio.WriteTransport, is_chunked: bool) -> None:
-        self._transport = transport
-        self._is_chunked = is_chunked
-        self.buffered_writes = 0  # the client's socket was full: the write came later than stamped
-
-    def framed(self, event: bytes) -> bytes:
-        """`event` as it goes onto the wire."""
-        return b"%x\r\n%b\r\n" % (len(event), event) if self._is_chunked else event
-
-    def write(self, framed: bytes) -> None:
-        """Hand over bytes; asyncio passes them to the kernel at once if the socket has room."""
-        self._transport.write(framed)
-        if self._transport.get_write_buffer_size():
-            self.buffered_writes += 1
-
-    @property
-    def is_closing(self) -> bool:
-        """True once nobody reads any more."""
-        return self._transport.is_closing()
-
-    def cut(self) -> None:
-        """Close without the end of the body."""
-        self._transport.close()
-
-    def reset(self) -> None:
-        """Close with a TCP reset."""
-        connection = self._transport.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._transport.abort()
-
-
 class TokenStream:
     """Writes a streamed answer; `ended` becomes how it went."""
 
     def __init__(self, job: Job, wire: Wire) -> None:
+        assert job.api.events is not None, "only for APIs that stream"
         self.ended: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         self.wire = wire
+        self.events = job.api.events(job)
         self._job = job
-        self._events = StreamEvents(job.ask.api, job.head)
-        self._position = text.first_position(job.head.answer_id)
+        self._prompt_tokens = job.ask.prompt_tokens
+        self._thinking_tokens = job.length.thinking_tokens
+        self._position = job.first_position
+        self._kind: Kind | None = None
         self._seq = 0
         self._sent_tokens = 0
+        self.send(self.events.hello())
 
     @property
     def finish_reason(self) -> str:
@@ -97,14 +54,21 @@ class TokenStream:
         return self._job.length.finish_reason
 
     def take(self, emission: Emission) -> None:
-        """Write the tokens of one engine step: one event, two where thinking ends within it."""
+        """Write the tokens of one engine step: one event, two where thinking ends within it.
+
+        An API with an event for each token gets one for each.
+        """
         if self.ended.done() or self.wire.is_closing:
             return
         cached_tokens = emission.sequence.cached_tokens
         if self._sent_tokens == 0:
-            self.send(self._events.role(self._running_usage(cached_tokens)))
+            self.send(self.events.begin(self._usage(cached_tokens)))
+        if self.events.is_one_by_one:
+            for _ in range(emission.n_tokens):
+                self._send_tokens("content", 1, cached_tokens)
+            return
         n_tokens = emission.n_tokens
-        thinking = min(n_tokens, self._job.length.thinking_tokens - self._sent_tokens)
+        thinking = min(n_tokens, self._thinking_tokens - self._sent_tokens)
         if thinking > 0:
             self._send_tokens("reasoning", thinking, cached_tokens)
             n_tokens -= thinking
@@ -112,16 +76,19 @@ class TokenStream:
             self._send_tokens("content", n_tokens, cached_tokens)
 
     def end(self, sequence: Sequence) -> None:
-        """Write the finish event, the usage event if asked for, and [DONE]."""
+        """Write what the API has after its last token."""
         if self.ended.done():
             return
-        usage = self._usage(sequence.cached_tokens)
-        running = self._running_usage(sequence.cached_tokens)
-        self.send(self._events.finish(self.finish_reason, running))
-        if self._job.ask.has_usage:
-            self.send(self._events.usage(usage))
-        self.send(DONE)
+        finish = Finish(self._usage(sequence.cached_tokens), times_of([sequence]))
+        for event in self.events.end(finish):
+            self.send(event)
         self.stop("done")
+
+    def fail(self) -> None:
+        """End as a server does whose engine failed."""
+        for event in self.events.failed():
+            self.send(event)
+        self.stop("error")
 
     def stop(self, how: Ending) -> None:
         """Take no more tokens."""
@@ -135,14 +102,18 @@ class TokenStream:
 
     def _send_tokens(self, kind: Kind, n_tokens: int, cached_tokens: int) -> None:
         """The hot path: some 10 µs, most of it the kernel's."""
+        if kind != self._kind:
+            self._kind = kind
+            self.send(self.events.turn(kind))
         words = text.tokens(self._position, n_tokens)
-        self._position += n_tokens
         self._sent_tokens += n_tokens
-        if self._job.ask.has_continuous_usage:
-            event = self._events.tokens(kind, words, self._usage(cached_tokens))
-        else:
-            before, after = self._events.parts[kind]
+        if self.events.fixed is not None:
+            before, after = self.events.fixed[kind]
             event = before + words + after
+        else:
+            usage = self._usage(cached_tokens)
+            event = self.events.tokens(Burst(kind, words, n_tokens, self._position, usage))
+        self._position += n_tokens
         framed = self.wire.framed(event)
         at_ns = time.time_ns(), time.monotonic_ns()
         self.wire.write(framed)
@@ -151,29 +122,40 @@ class TokenStream:
         self._seq += 1
 
     def _usage(self, cached_tokens: int) -> Usage:
-        sent = self._sent_tokens
         return Usage(
-            prompt_tokens=len(self._job.ask.words),
+            prompt_tokens=self._prompt_tokens,
             cached_tokens=cached_tokens,
-            completion_tokens=sent,
-            reasoning_tokens=min(sent, self._job.length.thinking_tokens),
+            completion_tokens=self._sent_tokens,
+            reasoning_tokens=min(self._sent_tokens, self._thinking_tokens),
         )
-
-    def _running_usage(self, cached_tokens: int) -> Usage | None:
-        return self._usage(cached_tokens) if self._job.ask.has_continuous_usage else None
 
 
 class GatheredAnswer:
-    """An answer that is sent whole; `ended` becomes its finished sequence."""
+    """An answer that is sent whole; `ended` becomes the finished sequences of all its inputs."""
 
     def __init__(self, job: Job) -> None:
-        self.ended: asyncio.Future[Sequence] = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[list[Sequence]] = asyncio.get_running_loop().create_future()
         self.finish_reason: str = job.length.finish_reason
+        self._n_inputs = len(job.ask.inputs)
+        self._over: list[Sequence] = []
 
     def take(self, emission: Emission) -> None:
         """Nothing to do before the end."""
 
     def end(self, sequence: Sequence) -> None:
-        """All tokens are there."""
-        if not self.ended.done():
-            self.ended.set_result(sequence)
+        """All tokens of one input are there."""
+        self._over.append(sequence)
+        if len(self._over) == self._n_inputs and not self.ended.done():
+            self.ended.set_result(self._over)
+
+
+def whole_finish(job: Job, sequences: Iterable[Sequence]) -> Finish:
+    """Counts and times of an answer that was gathered."""
+    all_of_it = list(sequences)
+    usage = Usage(
+        prompt_tokens=job.ask.prompt_tokens,
+        cached_tokens=sum(sequence.cached_tokens for sequence in all_of_it),
+        completion_tokens=job.length.output_tokens,
+        reasoning_tokens=job.length.thinking_tokens,
+    )
+    return Finish(usage, times_of(all_of_it))

@@ -1,7 +1,7 @@
 """The truth log: what the simulator sent, and when, as JSON lines.
 
     {"event":"request","request":7,"x_request_id":"…","arrival_real_ns":…,"arrival_mono_ns":…,
-     "prompt_tokens":256,"output_tokens":128}
+     "prompt_tokens":256,"output_tokens":128,"api":"chat"}
     {"event":"token","request":7,"x_request_id":"…","seq":0,"n_tokens":1,"kind":"content",
      "real_ns":…,"mono_ns":…}
     {"event":"end","request":7,"x_request_id":"…","how":"done","mono_ns":…}
@@ -42,13 +42,20 @@ class RequestTruth:
         self._token_begin = b'{"event":"token",' + who
         self._who = who
 
-    def accepted(self, prompt_tokens: int, output_tokens: int) -> None:
-        """The request is in the engine's queue."""
+    def accepted(self, api: str, prompt_tokens: int, output_tokens: int) -> None:
+        """The request is in the engine's queue; `api` is plain ASCII, see apis.py."""
         arrival = self._arrival
         self._write(
             b'{"event":"request",%b,"arrival_real_ns":%d,"arrival_mono_ns":%d,'
-            b'"prompt_tokens":%d,"output_tokens":%d}\n'
-            % (self._who, arrival.real_ns, arrival.mono_ns, prompt_tokens, output_tokens)
+            b'"prompt_tokens":%d,"output_tokens":%d,"api":"%b"}\n'
+            % (
+                self._who,
+                arrival.real_ns,
+                arrival.mono_ns,
+                prompt_tokens,
+                output_tokens,
+                api.encode(),
+            )
         )
 
     def token(self, seq: int, n_tokens: int, kind: bytes, at_ns: tuple[int, int]) -> None:
@@ -114,6 +121,7 @@ class TrueRequest:
     arrival_mono_ns: int
     prompt_tokens: int
     output_tokens: int
+    api: str | None = None  # None: written before the log told it
     tokens: list[TrueToken] = field(default_factory=list[TrueToken])
     how: str | None = None
 

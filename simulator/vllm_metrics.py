@@ -94,8 +94,8 @@ class VllmMetrics:
             if previous_ns is not None:
                 gap_s = (step.end_ns - previous_ns) / 1e9
                 self.observe("vllm:inter_token_latency_seconds", gap_s, times)
-        for sequence, _, previous_ns in step.emissions:
-            if previous_ns is None:
+        for sequence, n_tokens, previous_ns in step.emissions:
+            if previous_ns is None and n_tokens:
                 ttft_s = (step.end_ns - sequence.arrival_ns) / 1e9
                 self.observe("vllm:time_to_first_token_seconds", ttft_s)
 

@@ -1,5 +1,6 @@
-"""A simulator process to talk to over real sockets."""
+"""A simulator to talk to: a process over real sockets, or its service without any."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -9,7 +10,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from simulator.apis import BY_PATH
+from simulator.faulty_stream import FaultyStream
+from simulator.options import Options
+from simulator.service import Came, Service, set_up
+from simulator.token_stream import GatheredAnswer, TokenStream
+from simulator.wire import Wire
 
 PROJECT = Path(__file__).resolve().parents[2]
 READY = "headway-simulator listening on http://127.0.0.1:"
@@ -104,3 +112,56 @@ def words_of(stream: list[Any]) -> list[str]:
             text = delta.get("content") or delta.get("reasoning_content") or choice.get("text")
             pieces += [text] if text else []
     return pieces
+
+
+class Socket:
+    """Keeps what is written to it."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+        self.is_closed = False
+
+    def write(self, data: bytes) -> None:
+        self.written.append(data)
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def is_closing(self) -> bool:
+        return self.is_closed
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def answered(path: str, body: dict[str, Any], *settings: str, profile: str = "null") -> bytes:
+    """The body of an answer: the server's own code and a real engine, without HTTP."""
+    return b"".join(asyncio.run(_writes(path, body, (profile, settings))))
+
+
+async def _writes(
+    path: str, body: dict[str, Any], server: tuple[str, tuple[str, ...]]
+) -> list[bytes]:
+    profile, settings = server
+    service, api = Service(set_up(Options(profile=profile, settings=settings))), BY_PATH[path]
+    job = service.accept(service.arrival("r1"), api, Came(path, json.dumps(body).encode(), None))
+    socket = Socket()
+    if job.ask.is_streamed:
+        stream = TokenStream(job, Wire(cast(asyncio.WriteTransport, socket), False))
+        service.submit(job, FaultyStream(stream, job.ask.fault))
+        await stream.ended
+    else:
+        gathered = GatheredAnswer(job)
+        service.submit(job, gathered)
+        socket.write(service.whole_answer(job, await gathered.ended))
+    service.close()
+    return socket.written
+
+
+def named_events(raw: bytes) -> list[tuple[str, Any]]:
+    """Server-sent events with their names."""
+    pairs: list[tuple[str, Any]] = []
+    for event in raw.decode().split("\n\n")[:-1]:
+        name, data = event.split("\n")
+        pairs.append((name.removeprefix("event: "), _parsed(data.removeprefix("data: "))))
+    return pairs
