@@ -19,7 +19,8 @@ Json = dict[str, Any]
 
 NO_GAP_INTERVAL = "gaps of one request depend on each other; no interval by request is made yet"
 NO_GAP = "an objective on chunk gaps needs each request's longest gap, which rows do not carry"
-OURS = ("connect", "send_lag")  # not the endpoint's latency: a failure does not make them late
+# Not the endpoint's latency as a client sees it: a failure does not make them late.
+OURS = ("connect", "send_lag", "server_queue", "server_prefill")
 
 
 def level_metrics(reading: Reading, stage: StageReading) -> Json:
@@ -107,6 +108,7 @@ def _system_metrics(reading: Reading, stage: StageReading) -> Json:
             **({"ci95_reason": tokens.reason} if tokens.reason else {}),
             **({"note": tokens.note} if tokens.note else {}),
         },
+        "tps_input": {"unit": "tok/s", "value": throughput.input_rate(requests, window)},
         "request_rate": {"unit": "req/s", "value": throughput.request_rate(requests, window)},
         "offered_rate": {"unit": "req/s", "value": throughput.offered_rate(requests, window)},
         "goodput": {

@@ -4,7 +4,8 @@ from collections import Counter
 from typing import Any
 
 from analysis import validity
-from analysis.frames import words
+from analysis.delivery import delivery
+from analysis.frames import floats, is_in, where, words
 from analysis.gaps import gaps_of
 from analysis.level_metrics import level_metrics
 from analysis.per_request import US_PER_MS, send_lag_ms
@@ -53,17 +54,24 @@ def _level(reading: Reading, stage: StageReading) -> Json:
             "n_shared": seen.n_shared,
             "missing_stamps": seen.n_missing,
         },
+        "delivery": delivery(stage).to_dict(),
         "warnings": remarks(stage),
         "slos": [judge(slo, stage.cohort, gaps, stage.kind).to_dict() for slo in slos],
         "metrics": metrics,
     }
 
 
+def _whole_answers(stage: StageReading) -> dict[str, int]:
+    whole = where(stage.cohort.complete, is_in(stage.cohort.complete, "form", "whole"))
+    missing = floats(whole, "n_missing_stamps") > 0
+    return {"n_whole": len(whole), "n_whole_missing": int(missing.sum())}
+
+
 def _evidence(reading: Reading, stage: StageReading, metrics: Json) -> validity.Evidence:
     """What validity.judge goes by, over the window."""
     stamps = str(reading.run.get("stamps") or "")
     lag_us = cell(stage.bounds, "lag_p99_us")
-    if stamps == "user":
+    if stamps == "user" or not cell(stage.bounds, "n_events"):
         lag_us = validity.loop_lateness_us(reading.pulses, stage.window)
     bound_us = cell(stage.bounds, "bound_p99_us")
     return validity.Evidence(
@@ -76,5 +84,7 @@ def _evidence(reading: Reading, stage: StageReading, metrics: Json) -> validity.
         send_lag_p99_ms=percentile(send_lag_ms(stage.cohort.arrived), 0.99),
         ttft_p50_ms=metrics["ttft"]["p50"],
         chunk_gap_p50_ms=metrics["chunk_gap"]["p50"],
+        e2e_p50_ms=metrics["e2e"]["p50"],
+        **_whole_answers(stage),
         hint=validity.hint_of(reading.pulses, stage.window),
     )

@@ -28,14 +28,30 @@ def ttft_sched_ms(requests: pd.DataFrame) -> Floats:
     return _span_ms(requests, "due_us", "first_token_us")
 
 
+def answered_us(requests: pd.DataFrame) -> Floats:
+    """Arrival of the last token, or of a whole answer's last byte."""
+    last, whole = floats(requests, "last_token_us"), floats(requests, "whole_us")
+    return np.where(np.isnan(last), whole, last)
+
+
 def e2e_ms(requests: pd.DataFrame) -> Floats:
-    """Last token minus send."""
-    return _span_ms(requests, "send_us", "last_token_us")
+    """The answer's last arrival minus send."""
+    return (answered_us(requests) - floats(requests, "send_us")) / US_PER_MS
 
 
 def e2e_sched_ms(requests: pd.DataFrame) -> Floats:
-    """Last token minus due."""
-    return _span_ms(requests, "due_us", "last_token_us")
+    """The answer's last arrival minus due."""
+    return (answered_us(requests) - floats(requests, "due_us")) / US_PER_MS
+
+
+def server_queue_ms(requests: pd.DataFrame) -> Floats:
+    """What the server itself says that the request waited."""
+    return floats(requests, "server_queue_us") / US_PER_MS
+
+
+def server_prefill_ms(requests: pd.DataFrame) -> Floats:
+    """What the server itself says that the prompt took."""
+    return floats(requests, "server_prefill_us") / US_PER_MS
 
 
 def send_lag_ms(requests: pd.DataFrame) -> Floats:
@@ -54,8 +70,9 @@ def tpot_ms(requests: pd.DataFrame) -> Floats:
     """(last token - first token) / (output tokens - tokens in the first chunk).
 
     The first chunk counts as one token where the server does not tell (`first_chunk_assumed`).
+    Undefined for several choices at once: their tokens come side by side, not one after another.
     """
-    rest = _tokens_after_first_chunk(requests)
+    rest = np.where(floats(requests, "n_choices") > 1, 0.0, _tokens_after_first_chunk(requests))
     decode_ms = _span_ms(requests, "first_token_us", "last_token_us")
     return np.divide(decode_ms, rest, out=np.full(len(requests), np.nan), where=rest >= 1)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis import throughput
+from analysis import delivery, throughput
 from analysis.drift import drift
 from analysis.frames import floats, is_in, where, words
 from analysis.per_request import ttft_ms
@@ -10,6 +10,7 @@ from analysis.reading import StageReading
 from analysis.windows import arrived_us
 
 NOT_STEADY = "Not steady"  # how the sentence on a trend begins
+TOKENIZER_TOLERANCE = 0.05
 
 
 def remarks(stage: StageReading) -> list[str]:
@@ -42,8 +43,53 @@ def remarks(stage: StageReading) -> list[str]:
     n_sources = {s for s in words(answered, "token_source") if s}
     if len(n_sources) > 1:
         said.append(f"Token counts come from different sources: {', '.join(sorted(n_sources))}.")
-    if np.isnan(floats(answered, "output_tokens")).any():
-        said.append("Some answers do not tell their output tokens; TPOT and TPS leave them out.")
+    return [*said, *_about_tokens(stage), *_about_the_wire(stage)]
+
+
+def _about_tokens(stage: StageReading) -> list[str]:
+    """What is odd about the token counts of this level."""
+    answered = stage.cohort.complete
+    said: list[str] = []
+    output, chunks = floats(answered, "output_tokens"), floats(answered, "n_chunks")
+    is_told = ~np.isnan(output)
+    if not is_told.all() and len(answered) and not is_told.any():
+        said.append("No answer tells its output tokens: only chunks are known, no TPOT and no TPS.")
+    elif not is_told.all():
+        n = int((~is_told).sum())
+        said.append(f"{n:,} answers do not tell their output tokens; TPOT and TPS leave them out.")
+    if fewer := int((chunks[is_told] > output[is_told]).sum()):
+        said.append(
+            f"{fewer:,} answers came in more chunks than the tokens the server counts: its usage, "
+            "or its cutting into chunks, contradicts itself."
+        )
+    counted = floats(answered, "tokenizer_tokens")
+    both = is_told & ~np.isnan(counted) & ~is_in(answered, "token_source", "tokenizer")
+    off = np.abs(counted[both] - output[both]) / np.maximum(output[both], 1)
+    if off.size and (median := float(np.median(off))) > TOKENIZER_TOLERANCE:
+        said.append(
+            f"The plan's tokenizer and the server's usage differ by {median:.0%} of the tokens "
+            "(median): it may not be the model's tokenizer."
+        )
+    if any(floats(answered, "n_choices") > 1):
+        said.append("Answers hold several choices (n > 1): gaps are within one choice, no TPOT.")
+    return said
+
+
+def _about_the_wire(stage: StageReading) -> list[str]:
+    """What is odd about how the answers came."""
+    arrived, answered = stage.cohort.arrived, stage.cohort.complete
+    said = [told] if (told := delivery.sentence(delivery.delivery(stage))) else []
+    if whole := int(is_in(answered, "form", "whole").sum()):
+        n = f"All {whole:,}" if whole == len(answered) else f"{whole:,} of {len(answered):,}"
+        said.append(f"{n} answers came in one piece: they have an E2E, but no first token to time.")
+    if again := int(np.nansum(floats(arrived, "reconnects"))):
+        said.append(
+            f"{again:,} requests found their connection closed by the server and took a new one; "
+            "the time that took is theirs."
+        )
+    waits = floats(where(arrived, is_in(arrived, "outcome", "rate_limited")), "retry_after_s")
+    if waits.size and not np.isnan(waits).all():
+        said.append(f"Rate limited: the server asks to wait up to {np.nanmax(waits):.3g} s.")
     return said
 
 

@@ -3,6 +3,7 @@
 The keys are a contract (docs/show_json.md): new ones may be added, none goes away.
 """
 
+import json
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
@@ -48,6 +49,11 @@ def _run(reading: Reading) -> Json:
         "started_at": started.isoformat(timespec="seconds") if started else None,
         "plan_sha256": _text(row.get("plan_sha256")),
         "stamps": _text(row.get("stamps")),
+        "http": _text(row.get("http")),
+        "insecure": row.get("insecure") in (True, 1),
+        "proxy": _text(row.get("proxy")),
+        "dropped_fields": _parsed(row.get("dropped_fields")) or [],
+        "self_test": _parsed(row.get("self_test")),
         "host": _text(row.get("host")),
         "model": reading.plan.target.model if reading.plan else _text(row.get("model")),
         "target": reading.plan.target.url if reading.plan else _text(row.get("url")),
@@ -111,6 +117,11 @@ def _slo(found: list[Json]) -> Json:
 
 def _most(values: Any) -> float | None:
     return max((value for value in values if value is not None), default=None)
+
+
+def _parsed(value: object) -> Any:
+    """A JSON column's value; None for null."""
+    return json.loads(value) if isinstance(value, str) and value else None
 
 
 def _text(value: object) -> str | None:

@@ -11,7 +11,7 @@ from scipy.stats import t as student_t
 
 from analysis.frames import Floats, floats, where
 from analysis.in_flight import mean_in_flight
-from analysis.per_request import US_PER_S
+from analysis.per_request import US_PER_S, answered_us
 from analysis.quantiles import ALPHA
 from analysis.windows import Window, is_complete, members
 
@@ -69,9 +69,24 @@ def token_rate(
 
 
 def request_rate(requests: pd.DataFrame, window: Window) -> float:
-    """Answers completed within the window per second (last token inside it, arrived whenever)."""
-    done = floats(where(requests, is_complete(requests)), "last_token_us")
+    """Answers completed within the window per second (last arrival inside it, due whenever)."""
+    done = answered_us(where(requests, is_complete(requests)))
     return float(np.sum((done >= window.begin_us) & (done < window.end_us))) / window.seconds
+
+
+def input_rate(requests: pd.DataFrame, window: Window) -> float | None:
+    """Prompt tokens per second: those of answers whose first arrival lies within the window.
+
+    Cached tokens count: the server took them in.  None where an answer does not tell its tokens.
+    """
+    answered = where(requests, is_complete(requests))
+    first = floats(answered, "first_token_us")
+    first = np.where(np.isnan(first), floats(answered, "whole_us"), first)
+    inside = (first >= window.begin_us) & (first < window.end_us)
+    tokens = floats(answered, "prompt_tokens")[inside]
+    if not len(tokens) or np.isnan(tokens).any():
+        return None
+    return float(tokens.sum()) / window.seconds
 
 
 def offered_rate(requests: pd.DataFrame, window: Window) -> float:

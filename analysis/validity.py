@@ -21,7 +21,9 @@ EXACT_BOUND_MS = 0.1
 BOUND_SHARE = 0.05  # of the median chunk gap and of TTFT p50
 MISSING_SHARE = 0.001
 DISBELIEF = "Do not believe these numbers"
-SEND_LAG_SHARE = 0.05  # of TTFT p50
+SEND_LAG_SHARE = 0.05  # of TTFT p50; of E2E p50 where answers come in one piece
+ADVICE = "run it on a machine of its own, or use more workers (--workers)"
+WHAT_TO_DO = f" What to do: {ADVICE}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,9 @@ class Evidence:
     send_lag_p99_ms: float | None  # open loop only
     ttft_p50_ms: float | None
     chunk_gap_p50_ms: float | None
+    e2e_p50_ms: float | None = None
+    n_whole: int = 0  # answers in one piece, whose only time is that of their end
+    n_whole_missing: int = 0  # of them with a read that has no kernel stamp
     hint: str = ""  # why it may be so, from the pulses
 
 
@@ -53,13 +58,13 @@ def judge(seen: Evidence) -> Validity:
     if not seen.stamps:
         return Validity("unknown", "Imported: this run does not tell how its times were taken.")
     if not seen.n_events:
-        return Validity("unknown", "No token arrived within the window: there is nothing to judge.")
+        return _judge_whole(seen)
     error_ms = seen.bound_p99_ms if seen.stamps == "kernel" else seen.lag_p99_ms
     if error_ms is None:
         return Validity("unknown", "The load generator's own lateness was not recorded.")
     broken = _disbelief(seen, error_ms)
     if broken:
-        return Validity("saturated", f"{DISBELIEF}: {broken}.{seen.hint}")
+        return Validity("saturated", f"{DISBELIEF}: {broken}.{seen.hint or WHAT_TO_DO}")
     if _is_exact(seen, error_ms):
         doubt = f"in doubt by {_ms(error_ms)}" if error_ms else "not in doubt"
         return Validity(
@@ -95,8 +100,7 @@ def hint_of(pulses: pd.DataFrame, window: Window) -> str:
         seen = floats(here, column)
         if not np.isnan(seen).all() and (most := float(np.nanmax(seen))) > limit:
             told.append(sentence.format(_ms(most / 1000) if column.endswith("_us") else most))
-    advice = "run it on a machine of its own, or use more workers (--workers)"
-    return f" Likely why: {', '.join(told)}; {advice}." if told else ""
+    return f" Likely why: {', '.join(told)}; {ADVICE}." if told else ""
 
 
 def loop_lateness_us(pulses: pd.DataFrame, window: Window) -> float | None:
@@ -104,6 +108,24 @@ def loop_lateness_us(pulses: pd.DataFrame, window: Window) -> float | None:
     at = floats(pulses, "t_us")
     late = floats(pulses, "hub_late_max_us")[(at >= window.begin_us) & (at < window.end_us)]
     return percentile(late, 0.99)
+
+
+def _judge_whole(seen: Evidence) -> Validity:
+    """A level without a token event: answers in one piece have nothing to time but their ends."""
+    if not seen.n_whole:
+        return Validity("unknown", "No token arrived within the window: there is nothing to judge.")
+    error_ms = 0.0 if seen.stamps == "kernel" and not seen.n_whole_missing else seen.lag_p99_ms
+    scale, lag = seen.e2e_p50_ms, seen.send_lag_p99_ms
+    if error_ms is None or scale is None:
+        return Validity("unknown", "The load generator's own lateness was not recorded.")
+    for what, late_ms in (("requests left", lag), ("ends of answers are in doubt by", error_ms)):
+        if late_ms is not None and late_ms > SEND_LAG_SHARE * scale:
+            broken = f"{what} {_ms(late_ms)} (late) at p99, more than 5 % of the median E2E"
+            advice = seen.hint or WHAT_TO_DO
+            return Validity("saturated", f"{DISBELIEF}: {broken} of {_ms(scale)}.{advice}")
+    if error_ms <= EXACT_BOUND_MS:
+        return Validity("exact", "The end of every answer carries the kernel's own stamp.")
+    return Validity("bounded", f"Ends of answers are right within {_ms(error_ms)} at p99.")
 
 
 def _is_exact(seen: Evidence, error_ms: float) -> bool:

@@ -152,6 +152,8 @@ def stamp_bounds(cursor: Cursor, run: str, stage: int, w0_us: int, w1_us: int) -
     n_events, n_shared, n_missing (no kernel stamp), bound_p99_us (over all arrivals, 0 for an
     arrival that shared no read), bound_shared_p99_us (over shared ones), bound_max_us,
     lag_p50_us, lag_p99_us (read minus kernel stamp).  Quantiles are null where nothing is.
+    n_timely_gaps: gaps before arrivals that were read within 1 ms; n_together: those of them below
+    50 µs, which the endpoint or something on the way delivered in one piece.
     """
     return frame(
         cursor,
@@ -166,7 +168,9 @@ def stamp_bounds(cursor: Cursor, run: str, stage: int, w0_us: int, w1_us: int) -
 # A stream that has not ended has no row in requests yet: the window alone says its stage.
 _STAMP_BOUNDS = f"""
     WITH counted AS MATERIALIZED (
-        SELECT grouping(lag_us) = 0 AS is_lag, shared, bound_us, lag_us, count(*) AS n
+        SELECT grouping(lag_us) = 0 AS is_lag, shared, bound_us, lag_us, count(*) AS n,
+            count(*) FILTER (WHERE gap_us IS NOT NULL) AS n_gaps,
+            count(*) FILTER (WHERE gap_us < 50) AS n_together
         FROM token_events ANTI JOIN
             (SELECT request_id FROM requests WHERE run_id = $run_id AND stage <> $stage)
             USING (request_id)
@@ -191,6 +195,9 @@ _STAMP_BOUNDS = f"""
         (SELECT {linear("v", "upto", "total", "0.99::DOUBLE")} FROM bound_shared)
             AS bound_shared_p99_us,
         max(bound_us) AS bound_max_us,
+        coalesce(sum(n_gaps) FILTER (WHERE is_lag AND lag_us < 1000), 0)::BIGINT AS n_timely_gaps,
+        coalesce(sum(n_together) FILTER (WHERE is_lag AND lag_us < 1000), 0)::BIGINT
+            AS n_together,
         (SELECT {linear("v", "upto", "total", "0.5::DOUBLE")} FROM lag) AS lag_p50_us,
         (SELECT {linear("v", "upto", "total", "0.99::DOUBLE")} FROM lag) AS lag_p99_us
     FROM counted"""

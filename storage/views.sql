@@ -10,7 +10,8 @@ SELECT
     first_token_us - due_us AS ttft_sched_us,
     coalesce(last_token_us, whole_us) - send_us AS e2e_us,
     coalesce(last_token_us, whole_us) - due_us AS e2e_sched_us,
-    CASE WHEN output_tokens - coalesce(first_chunk_tokens, 1) >= 1 THEN
+    CASE WHEN coalesce(n_choices, 1) <= 1
+            AND output_tokens - coalesce(first_chunk_tokens, 1) >= 1 THEN
         (last_token_us - first_token_us)::DOUBLE / (output_tokens - coalesce(first_chunk_tokens, 1))
     END AS tpot_us,
     send_us - due_us AS send_lag_us,
