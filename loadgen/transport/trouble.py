@@ -122,30 +122,37 @@ def proxy_answered(endpoint: Endpoint, status: int, reason: str) -> str:
 def closed_early(endpoint: Endpoint, has_begun: bool) -> str:
     """EOF before the message was whole."""
     if has_begun:
-        return f"{endpoint.name} closed the connection before the answer was complete."
+        return f"{_at(endpoint)} closed the connection before the answer was complete."
     hint = " If it expects TLS, use https://." if endpoint.scheme == "http" else ""
-    return f"{endpoint.name} closed the connection without answering a byte.{hint}"
+    return f"{_at(endpoint)} closed the connection without answering a byte.{hint}"
 
 
 def reset(endpoint: Endpoint, error: Exception, has_begun: bool) -> str:
     """The connection broke while the answer was awaited or under way."""
     when = "in the middle of the answer" if has_begun else "before the first byte of the answer"
     said = getattr(error, "strerror", None) or str(error)
-    return f"{endpoint.name} broke the connection {when} ({said})."
+    return f"{_at(endpoint)} broke the connection {when} ({said})."
 
 
 def not_http(endpoint: Endpoint, error: Exception, first_bytes: bytes) -> str:
     """The answer does not follow HTTP/1.1."""
     if first_bytes[:2] in (b"\x15\x03", b"\x16\x03"):
-        return f"{endpoint.name} answered in TLS; use https:// in the URL."
+        return f"{_at(endpoint)} answered in TLS; use https:// in the URL."
     if endpoint.http == "1.1" and is_http2(first_bytes):
         return needs_http2(endpoint)
-    return f"{endpoint.name} answered what is not HTTP/{endpoint.http} ({error})."
+    return f"{_at(endpoint)} answered what is not HTTP/{endpoint.http} ({error})."
 
 
 def _hop(endpoint: Endpoint) -> str:
     """Who the connection goes to."""
     return f"The proxy {endpoint.proxy.name}" if endpoint.proxy is not None else endpoint.name
+
+
+def _at(endpoint: Endpoint) -> str:
+    """Whose answer it is, and who else may have broken it."""
+    if endpoint.proxy is None:
+        return endpoint.name
+    return f"{endpoint.name} (through the proxy {endpoint.proxy.name})"
 
 
 def _where_proxy_comes_from(endpoint: Endpoint) -> str:
