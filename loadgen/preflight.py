@@ -1,119 +1,138 @@
-"""One streamed request before the load: is the endpoint there, does it speak as the plan says?"""
+"""One short request before the load: is the endpoint there, does it speak as the plan says?
+
+An endpoint that refuses a field the run can do without is asked again without it.
+"""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from loadgen.exchange import ExchangeDecoder
+import orjson
+
+from loadgen.advice import advice
+from loadgen.memory_spool import MemorySpool
 from loadgen.plan import Plan
 from loadgen.redact import redactor
+from loadgen.refused_fields import OPTIONAL, refused_fields
 from loadgen.schedule import PlannedRequest
 from loadgen.sender import Sender
 from loadgen.wire.registry import APIS
 from storage.records import RequestRow
 
 MAX_TOKENS = 16
-
-WHAT_TO_DO = {
-    "http_error": "Check target.url, target.api and target.model.",
-    "rate_limited": "Wait, or ask for a higher limit; a load test needs one.",
-    "stream_error": "See the server's own log.",
-    "empty": "The answer held no token: check target.model and target.api.",
-    "malformed": "This does not look like the API named by target.api.",
-    "truncated": "The server, or a proxy before it, cut the stream.",
-    "reset": "The server, or a proxy before it, cut the connection.",
-    "timeout": "Raise limits.silence_s or limits.request_s if the server is just slow.",
-}
-
-
-@dataclass(slots=True)
-class MemorySpool:
-    """The raw spool's methods, kept in memory for one exchange."""
-
-    opened: dict[str, Any] = field(default_factory=dict[str, Any])
-    reads: list[tuple[int, int, int, bytes]] = field(default_factory=list[Any])
-    closed: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def open(self, request_id: int, meta: dict[str, Any], mono_ns: int) -> None:
-        """Keep the OPEN record."""
-        del request_id, mono_ns
-        self.opened = dict(meta)
-
-    def read(self, request_id: int, mono_ns: int, delay_ns: int, poll_ns: int, data: bytes) -> None:
-        """Keep one READ record."""
-        del request_id
-        self.reads.append((mono_ns, delay_ns, poll_ns, bytes(data)))
-
-    def close(self, request_id: int, meta: dict[str, Any], mono_ns: int) -> None:
-        """Keep the CLOSE record."""
-        del request_id, mono_ns
-        self.closed = dict(meta)
-
-    def tick(self, now_ns: int) -> None:
-        """Nothing grows old in memory."""
-        del now_ns
+MOST_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What one request showed."""
+    """What one request showed; `sentence` holds the notes too."""
 
     ok: bool
     sentence: str
     row: RequestRow
     stamps: Literal["kernel", "user"] | None  # None: not a byte came
+    dropped_fields: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])  # what the run's numbers will lack
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, for run.json."""
         return {**asdict(self), "row": self.row.to_dict()}
 
 
+@dataclass(frozen=True, slots=True)
+class _Try:
+    row: RequestRow
+    stamps: Literal["kernel", "user"] | None
+    refused: list[str]
+
+
 def preflight(plan: Plan, run: dict[str, Any]) -> Preflight:
     """Send one short request as the run would; run needs run_uid, target_url and t0_mono_ns."""
+    dropped: list[str] = []
+    seen = _ask(plan, run, dropped)
+    for _ in range(MOST_TRIES - 1):
+        if not seen.refused:
+            break
+        dropped += seen.refused
+        seen = _ask(plan, run, dropped)
+    row = seen.row
+    if row.outcome != "complete":
+        return Preflight(False, _refusal(plan, run, row, dropped), row, seen.stamps)
+    notes = [*_dropped(plan, row, dropped), *_doubts(plan, row)]
+    sentence = " ".join([_answers(run["target_url"], row), *notes])
+    return Preflight(True, sentence, row, seen.stamps, dropped, notes)
+
+
+def _ask(plan: Plan, run: dict[str, Any], dropped: list[str]) -> _Try:
+    """One request without these fields, and what it showed."""
+    api, work = APIS[plan.target.api], plan.workload
     spool = MemorySpool()
-    sender = Sender(plan, run, 0, spool)
+    sender = Sender(plan, {**run, "dropped_fields": dropped}, 0, spool)
     planned = PlannedRequest(
         request_id=0,
         stage=0,
         due_ns=None,
         prompt="Count from one to ten.",
         prompt_tokens=5,
-        max_tokens=min(MAX_TOKENS, plan.workload.output_tokens),
-        ignore_eos=plan.workload.ignore_eos,
+        max_tokens=min(MAX_TOKENS, work.output_tokens),
+        ignore_eos=work.ignore_eos,
+        is_streamed=work.stream,
+        inputs=work.inputs_per_request,
     )
-    sender.send(planned, None, phase="preflight")
-    sender.pool.close()
-    decoder = ExchangeDecoder(APIS[plan.target.api], spool.opened, run["t0_mono_ns"])
-    for read in spool.reads:
-        decoder.read(*read)
+    try:
+        sender.send(planned, None, phase="preflight")
+    finally:
+        sender.pool.close()
+    decoder = spool.decoder(api, run["t0_mono_ns"])
     row = decoder.close(spool.closed)
     row.detail = redactor(plan.target.api_key_env)(row.detail)
-    return Preflight(
-        ok=row.outcome == "complete",
-        sentence=_sentence(plan, run, row),
-        row=row,
-        stamps=_stamps(spool),
-    )
+    body = orjson.loads(api.body(planned, plan.target.model, dict.fromkeys(dropped)))
+    sent = set(body) - set(work.extra_body)
+    refused = refused_fields(row.http_status, bytes(decoder.seen.document), sent)
+    return _Try(row, spool.stamps, refused)
 
 
-def _stamps(spool: MemorySpool) -> Literal["kernel", "user"] | None:
-    if not spool.reads:
-        return None
-    return "kernel" if all(delay_ns >= 0 for _, delay_ns, _, _ in spool.reads) else "user"
+def _answers(where: str, row: RequestRow) -> str:
+    if row.form == "whole":
+        return f"{where} answers, in one piece."
+    return f"{where} answers: {row.n_chunks} token events in one short request."
 
 
-def _sentence(plan: Plan, run: dict[str, Any], row: RequestRow) -> str:
-    where = run["target_url"]
-    if row.outcome == "complete":
-        return f"{where} answers: {row.n_chunks} token events in one short request."
-    status = f" with HTTP {row.http_status}" if (row.http_status or 200) >= 300 else ""
-    said = f": {row.detail.rstrip('.')}." if row.detail else "."
-    todo = WHAT_TO_DO.get(row.outcome, "")
-    if row.http_status in (401, 403):
-        key = plan.target.api_key_env
-        todo = (
-            f"Check the key in the environment variable {key}."
-            if key
-            else "It wants a key: name the environment variable that holds it (target.api_key_env)."
+def _dropped(plan: Plan, row: RequestRow, dropped: list[str]) -> list[str]:
+    """What the run leaves out, and what that costs."""
+    notes: list[str] = []
+    for name in dropped:
+        means = OPTIONAL[name]
+        if name == "stream_options" and row.output_tokens is not None:
+            means = "but tells token counts without being asked"
+        elif name == "stream_options" and plan.target.tokenizer:
+            means = "so tokens are counted by target.tokenizer after the run"
+        notes.append(f"It refuses the field {name}, which the run leaves out, {means}.")
+    return notes
+
+
+def _doubts(plan: Plan, row: RequestRow) -> list[str]:
+    """What a good answer does not let us measure."""
+    notes: list[str] = []
+    if row.form == "whole":
+        asked = plan.workload.stream and APIS[plan.target.api].is_streaming
+        although = " although a stream was asked for" if asked else ""
+        notes.append(
+            f"Answers come in one piece{although}: they have an end (E2E) but no first token, so "
+            "there is no TTFT and there are no gaps."
         )
+    if row.coding:
+        notes.append(
+            f"Answers come compressed ({row.coding}) although identity was asked for: tokens then "
+            "arrive in lumps; switch compression off for this path."
+        )
+    return notes
+
+
+def _refusal(plan: Plan, run: dict[str, Any], row: RequestRow, dropped: list[str]) -> str:
+    where = run["target_url"]
+    status = f" with HTTP {row.http_status}" if (row.http_status or 200) >= 300 else ""
+    without = f" (also without {' and '.join(dropped)})" if dropped else ""
+    said = f": {row.detail.rstrip('.')}." if row.detail else "."
+    todo = advice(row.outcome, row.http_status, plan.target.api_key_env)
     verb = "cannot be reached" if row.outcome == "connect_failed" else "failed the first request"
-    return f"{where} {verb}{status}{said} {todo}".strip()
+    return f"{where} {verb}{status}{without}{said} {todo}".strip()

@@ -25,6 +25,8 @@ class Sender:
         self._run_uid: str = run["run_uid"]
         self._worker = worker
         self._spool = spool
+        dropped: list[str] = run.get("dropped_fields") or []  # the endpoint refuses these
+        self._extra = dict.fromkeys(dropped) | plan.workload.extra_body
         self._api = APIS[target.api]
         is_streamed = plan.workload.stream and self._api.is_streaming
         path = self._api.path if is_streamed else self._api.whole_path
@@ -46,7 +48,7 @@ class Sender:
         """Send and wait for the end of the stream; endpoint trouble is in the answer."""
         dispatched_ns = time.monotonic_ns()
         x_request_id = f"{self._run_uid}-{planned.request_id}"
-        body = self._api.body(planned, self._plan.target.model, self._plan.workload.extra_body)
+        body = self._api.body(planned, self._plan.target.model, self._extra)
         headers = {**self._headers, "X-Request-Id": x_request_id}
         meta = self._meta(planned, due_ns, dispatched_ns, phase)
         return self.pool.perform(
