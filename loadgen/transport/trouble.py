@@ -67,7 +67,8 @@ def tls_trouble(endpoint: Endpoint, error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
             f"The certificate of {endpoint.name} is not trusted ({error.verify_message}). "
-            f"Trust its authority (SSL_CERT_FILE), or set verify_tls = false for this target."
+            f"Name a file with its authority (target.ca_file), or set verify_tls = false for this "
+            f"target."
         )
     reason = getattr(error, "reason", None) or ""
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):

@@ -3,6 +3,7 @@
 import h2.events as happened
 from h2.config import H2Configuration
 from h2.connection import H2Connection
+from h2.exceptions import ProtocolError
 
 
 class H2Peer:
@@ -12,6 +13,7 @@ class H2Peer:
         self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="ascii"))
         self.h2.initiate_connection()
         self.requests, self.events, self._bodies = [], [], {}
+        self._raw = b""
 
     def receive(self, data):
         """The streams whose request these bytes completed."""
@@ -39,8 +41,19 @@ class H2Peer:
     def end(self, stream):
         self.h2.end_stream(stream)
 
+    def say(self, frame):
+        """Send these bytes too, which the h2 library would not."""
+        self._raw = frame
+
     def owed(self):
-        return self.h2.data_to_send()
+        frame, self._raw = self._raw, b""
+        return self.h2.data_to_send() + frame
+
+
+def goaway(last_stream, code=0, said=b""):
+    """The frame; h2's own close_connection() would end every stream with it."""
+    content = last_stream.to_bytes(4, "big") + code.to_bytes(4, "big") + said
+    return len(content).to_bytes(3, "big") + b"\x07\0\0\0\0\0" + content
 
 
 def h2_script(answer, peers):
@@ -58,7 +71,11 @@ def h2_script(answer, peers):
 
         flush()
         while received := connection.recv(65536):
-            ready = peer.receive(received)
+            try:
+                ready = peer.receive(received)
+            except ProtocolError:  # the other side speaks HTTP/1.1, or spoke after our farewell
+                flush()
+                return
             flush()
             for stream in ready:
                 if answer(peer, stream, flush) == "close":

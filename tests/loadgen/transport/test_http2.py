@@ -6,7 +6,7 @@ import h2.events as happened
 import httptools
 import pytest
 from h2.errors import ErrorCodes
-from h2_server import H2Peer
+from h2_server import H2Peer, goaway
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -259,8 +259,3 @@ def test_the_first_bytes_of_an_http2_server_are_known():
     assert is_http2(goaway(0))
     for other in (b"HTTP/1.1 400 Bad", b"\x15\x03\x01\0\2\2F", b"", b"\0\0", b"SSH-2.0-OpenSSH"):
         assert not is_http2(other)
-
-
-def goaway(last_stream, code=0, said=b""):
-    content = last_stream.to_bytes(4, "big") + code.to_bytes(4, "big") + said
-    return len(content).to_bytes(3, "big") + b"\x07\0\0\0\0\0" + content

@@ -3,13 +3,15 @@
 import socket
 import ssl
 import time
+from functools import partial
 
 import pytest
 import trustme
-from scripted_server import CHUNKED, DONE_EVENT, LAST_CHUNK, chunk
+from scripted_server import CHUNKED, DONE_EVENT, LAST_CHUNK, OK, answers, chunk, started
+
+from loadgen.transport.connecting import ConnectFailed
 
 pytestmark = pytest.mark.slow
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +83,42 @@ def test_an_unknown_authority_is_a_sentence_and_can_be_waived(serve_tls, asker):
     done = a.ask()
     assert done.cause == a.closed()["cause"] == "tls_failed"
     assert f"The certificate of {endpoint.name} is not trusted" in done.detail
-    assert "SSL_CERT_FILE" in done.detail
+    assert "target.ca_file" in done.detail
     assert asker(endpoint.without_verification()).ask().cause == "done"
+
+
+def test_an_authority_of_ones_own_is_trusted_and_no_other(serve_tls, asker, authority, tmp_path):
+    endpoint = serve_tls(OK).endpoint("https")
+    for name, trusted in (("own.pem", authority), ("other.pem", trustme.CA())):
+        trusted.cert_pem.write_to_path(tmp_path / name)
+    assert asker(endpoint.trusting(str(tmp_path / "own.pem"))).ask().cause == "done"
+    done = asker(endpoint.trusting(str(tmp_path / "other.pem"))).ask()
+    assert done.cause == "tls_failed"
+    assert "target.ca_file" in done.detail
+
+
+def test_a_servers_own_certificate_can_be_the_one_trusted(serve, asker, tmp_path):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate = trustme.CA().create_child_ca().issue_cert("127.0.0.1")
+    certificate.configure_cert(context)
+    certificate.cert_chain_pems[0].write_to_path(tmp_path / "server.pem")
+    server = started(serve, answers(OK), wrap=partial(context.wrap_socket, server_side=True))
+    endpoint = server.endpoint("https").trusting(str(tmp_path / "server.pem"))
+    assert asker(endpoint).ask().cause == "done"
+
+
+def test_a_file_of_authorities_that_cannot_be_used_is_named(serve_tls, asker, tmp_path):
+    endpoint = serve_tls(OK).endpoint("https")
+    (tmp_path / "empty.pem").write_text("no certificate\n")
+    for name, said in (("none.pem", "cannot be read (No such file"), ("empty.pem", "holds no")):
+        path = str(tmp_path / name)
+        a = asker(endpoint.trusting(path))
+        done = a.ask()
+        assert done.cause == a.closed()["cause"] == "tls_failed"
+        assert done.detail.startswith(f"{path} {said}")
+        assert "target.ca_file" in done.detail
+        with pytest.raises(ConnectFailed, match=name):
+            a.pool.warm(1)
 
 
 def test_tls_to_a_plain_port_says_use_http(serve, asker):
