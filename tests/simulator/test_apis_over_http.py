@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulated import Server, simulator
+from simulated import Server, answered, simulator
 
 from simulator.apis import APIS, BY_PATH
 from simulator.truth_log import TrueRequest, read_truth
@@ -205,6 +205,23 @@ def test_a_cut_stream_has_its_tokens_and_no_end(heard: Heard, name: str):
     assert broke == "IncompleteRead"
     assert n_words(raw) == 3
     assert (len(heard.truth[f"{name}-cut"].tokens), heard.truth[f"{name}-cut"].how) == (3, "cut")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_garbage_is_one_thing_that_is_no_json(name: str):
+    body = {**CASES[name].body, "x_sim_fault": "garbage_after=2"}
+    raw = answered(CASES[name].path, body, "step_ns=100000", profile="reasoning")
+    lines = [line.removeprefix("data:").strip() for line in raw.decode().splitlines()]
+    bad = [line for line in lines if line.startswith("{") and not is_json(line)]
+    assert len(bad) == 1
+    assert n_words(raw) == N_TOKENS
+
+
+def is_json(text: str) -> bool:
+    try:
+        return bool(json.loads(text))
+    except json.JSONDecodeError:
+        return False
 
 
 def test_embeddings_cost_prefill_and_no_output(tmp_path: Path):

@@ -1,9 +1,14 @@
 """Profiles, settings and options: what can be said, and the sentence for what cannot."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from simulator.apis import APIS
+from simulator.engine_config import EngineConfig
+from simulator.faults import Fault
+from simulator.front import Front
 from simulator.options import Options, parse_options
 from simulator.profiles import PROFILES, adjusted, profile_named
 from simulator.server import run
@@ -57,6 +62,7 @@ def test_the_small_gpu_is_full_at_sixteen_streams_of_the_demo():
         (Options(settings=("acceptance=lots",)), "must be a number"),
         (Options(settings=("has_prefix_cache=1",)), "must be true or false"),
         (Options(settings=("max_batch=0",)), "must be at least 1"),
+        (Options(settings=("coding=zip",)), "coding is 'zip'; it must be one of identity, gzip"),
         (Options(truth=Path("/nonexistent/t.jsonl")), "t.jsonl cannot be written: No such file"),
         (Options(api_key_env="NO_SUCH_KEY"), "NO_SUCH_KEY is not set"),
     ],
@@ -68,3 +74,18 @@ def test_a_wrong_option_is_one_sentence_and_exit_code_2(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert words in err
+
+
+def test_the_document_names_each_api_setting_and_fault():
+    text = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text()
+    paths = [path for api in APIS.values() for path in api.paths]
+    keys = [key.name for of in (EngineConfig, Front, Fault) for key in fields(of)]
+    missing = [
+        name for name in (*paths, *keys) if f"`{name}`" not in text and f"`{name}=" not in text
+    ]
+    assert [name for name in missing if f"(`{name}" not in text] == []
+
+
+def test_settings_change_the_manners():
+    front = adjusted(profile_named("null"), ("coding=gzip", "request_metrics=true")).front
+    assert front == Front(coding="gzip", request_metrics=True)
