@@ -6,8 +6,8 @@ from typing import Any
 
 from loadgen.plan import Plan
 from loadgen.schedule import PlannedRequest
+from loadgen.target import target_endpoint
 from loadgen.transport.call import Call, Done, Timeouts
-from loadgen.transport.endpoint import endpoint_of
 from loadgen.transport.pool import Pool
 from loadgen.transport.request import http_request
 from loadgen.wire.registry import APIS
@@ -30,9 +30,7 @@ class Sender:
         self._api = APIS[target.api]
         is_streamed = plan.workload.stream and self._api.is_streaming
         path = self._api.path if is_streamed else self._api.whole_path
-        self.endpoint, self._path = endpoint_of(run["target_url"], path)
-        if not target.verify_tls:
-            self.endpoint = self.endpoint.without_verification()
+        self.endpoint, self._path = target_endpoint(plan, run, path)
         self.pool = Pool(
             self.endpoint,
             spool,
@@ -79,6 +77,7 @@ class Sender:
             "stage": planned.stage,
             "phase": phase,
             "api": self._plan.target.api,
+            "is_streamed": planned.is_streamed,
             "due_ns": due_ns,
             "dispatched_ns": dispatched_ns,
             "prompt_tokens_planned": planned.prompt_tokens,
