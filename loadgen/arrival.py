@@ -1,8 +1,12 @@
 """When bytes arrived: from a read's own times to an instant on the run's line, and its doubt."""
 
+from storage.raw_record import POLL_UNKNOWN
+
 MAX_I4 = 2**31 - 1
 LATE_US = 1000
 """A read this much after its stamp is a late client's: bytes may have piled up before it."""
+CLOCK_STEP_NS = 1_000_000
+"""A stamp this much before an instant at which nothing had come: the wall clock was set."""
 
 
 class ArrivalClock:
@@ -36,15 +40,17 @@ class ArrivalClock:
         self.bytes_received = 0
 
     def read(self, mono_ns: int, delay_ns: int, poll_ns: int, n_bytes: int) -> None:
-        """One read.  delay_ns -1: no kernel stamp; poll_ns: the return of the poll before."""
-        if delay_ns >= 0:
+        """One read.  delay_ns -1: no kernel stamp; poll_ns: as in storage.raw_record."""
+        if self.lag_us >= 0 or poll_ns != POLL_UNKNOWN:  # else the time of a read that left a rest
+            self._previous_ns = self._arrival_ns
+        if delay_ns >= 0 and mono_ns - delay_ns >= poll_ns - CLOCK_STEP_NS:
             arrival_ns = mono_ns - delay_ns
             self.lag_us = delay_ns // 1000
         else:
             arrival_ns = mono_ns
             self.lag_us = -1
             self.n_missing += 1
-        self._previous_ns = previous_ns = self._arrival_ns
+        previous_ns = self._arrival_ns
         self._arrival_ns = arrival_ns = arrival_ns if arrival_ns > previous_ns else previous_ns
         self._poll_ns = poll_ns
         self.t_us = t_us = (arrival_ns - self._t0_ns) // 1000
@@ -54,25 +60,23 @@ class ArrivalClock:
 
     @property
     def bound_us(self) -> int:
-        """How much earlier than its stamp a byte of the last read may have arrived.
+        """How much earlier than its stamp a byte of the last read may have arrived, rounded up.
 
-        Not before the read before, nor before the last poll that did not report the socket.
+        Not before the read before, nor before the instant that the polls of the loop vouch for.
         """
-        since_ns = max(self._previous_ns, self._poll_ns)
-        return min(max(0, self._arrival_ns - since_ns) // 1000, MAX_I4)
+        since_ns = max(self._previous_ns, abs(self._poll_ns))
+        return min(-(min(0, since_ns - self._arrival_ns) // 1000), MAX_I4)
 
     @property
-    def is_late(self) -> bool:
-        """The last read was so late that what it holds may have come in several segments.
+    def is_piled(self) -> bool:
+        """Whether what the last read holds may have come in several segments.
 
-        The kernel's stamp is that of the LAST segment of a read.  A loop that sleeps in its poll
-        wakes at the first one and reads within some 0.1 ms, so all it gets is one segment, or came
-        as good as at once.  A busy loop finds what piled up since its poll before.  Which of the
-        two it was a read does not tell: poll_ns is old in both.  The delay after the stamp does,
-        as a rule: a busy loop is seldom so lucky that the last segment comes within LATE_US of its
-        read.  Where it was, the doubt is missed.
+        The kernel's stamp is that of the LAST segment of a read.  A loop that slept in its poll
+        woke at the first one and reads within some 0.1 ms, so all it gets is one segment, or came
+        as good as at once; unless it was so late that the stamp is old.  A busy loop finds what
+        piled up since the poll before, and a fresh stamp says nothing about it.
         """
-        return self.lag_us > LATE_US
+        return self._poll_ns < 0 or self.lag_us > LATE_US
 
     def us(self, mono_ns: int | None) -> int | None:
         """An instant of the monotonic clock on the run's line; None stays None."""

@@ -83,6 +83,8 @@ class ExchangeDecoder:
                 answer.same_again(plain.choice)
             else:
                 self._parse_several(data, plain)
+            if clock.lag_us < 0:  # asked here too, for a call at each read is dear
+                self._mark_unstamped()
 
     def close(self, close_meta: dict[str, Any]) -> RequestRow:
         """The request is over: its row.  Take the last tokens after this."""
@@ -90,6 +92,7 @@ class ExchangeDecoder:
         if seen.http.is_stream:
             self._events(self._framing.end())
             self._mark_shared()
+            self._mark_unstamped()
         if self._framing.comments:
             seen.answer.other_events["comment"] = self._framing.comments
         seen.http.finish()
@@ -121,7 +124,7 @@ class ExchangeDecoder:
             self._body(piece)
         if seen.headers_us is None and seen.http.status is not None:
             seen.headers_us = seen.clock.t_us
-        is_exact = not seen.clock.is_late or not self._is_followed(pieces, log.n > n_before)
+        is_exact = not seen.clock.is_piled or not self._is_followed(pieces, log.n > n_before)
         self._mark_shared(is_exact)
         self._is_between = self._framing.idle and is_one_chunk(data, pieces)
         if self._is_between and self._delta is not None and log.n - n_before == 1:
@@ -184,15 +187,20 @@ class ExchangeDecoder:
     def _mark_shared(self, is_last_exact: bool = True) -> None:
         """Doubt the read's token events, for its stamp is that of the last segment in it.
 
-        All but the last: a later token event came with them.  The last one too if the client was
-        late (ArrivalClock.is_late) and more of the stream followed it: a finish, usage or [DONE]
-        event, a ping, the beginning of the next event, the body's end.  Not for a client on time:
-        servers send a last token and all that ends the stream as ONE segment, whose stamp is exact
-        while the bound would be a whole gap.
+        All but the last: a later token event came with them.  The last one too if bytes may have
+        piled up (ArrivalClock.is_piled) and more of the stream followed it: a finish, usage or
+        [DONE] event, a ping, the beginning of the next event, the body's end.  Not for a client on
+        time: servers send a last token and all that ends the stream as ONE segment, whose stamp is
+        exact while the bound would be a whole gap.
         """
         n_events = self._log.n - self._read_from
         if n_events > is_last_exact:
             self._log.mark_shared(n_events, self.seen.clock.bound_us, is_last_exact)
+
+    def _mark_unstamped(self) -> None:
+        """Without a kernel stamp each of the read's token events came some time before the read."""
+        if self.seen.clock.lag_us < 0:
+            self._log.mark_bound(self._log.n - self._read_from, self.seen.clock.bound_us)
 
     def _is_followed(self, pieces: list[bytes], has_token: bool) -> bool:
         """Whether more than line ends came after the read's last token event.

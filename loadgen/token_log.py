@@ -57,6 +57,13 @@ class TokenLog:
                 self.n_shared += 1
             _BOUND.pack_into(self._rows, at + _BOUND_AT, min(bound_us, MAX_I4))
 
+    def mark_bound(self, n_newest: int, bound_us: int) -> None:
+        """The n_newest events have no kernel stamp: each came so much earlier at most."""
+        size = _ROW.size
+        end = len(self._rows)
+        for at in range(max(0, end - n_newest * size), end, size):
+            _BOUND.pack_into(self._rows, at + _BOUND_AT, min(bound_us, MAX_I4))
+
     def take(self) -> NDArray[np.void]:
         """The rows since the last take, as a TOKEN_EVENT array that may be written to."""
         rows, self._rows = self._rows, bytearray()

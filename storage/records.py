@@ -41,9 +41,9 @@ TOKEN_EVENT = np.dtype(
         ("gap_us", "<i4"),  # difference of stored t_us; -1 on the request's first event
         ("n_tokens", "<u2"),  # tokens in this chunk where the server tells; 0 = unknown
         ("kind", "u1"),  # index into KINDS
-        ("shared", "u1"),  # 1: its read held a later token too, or, read late, later bytes at all
+        ("shared", "u1"),  # 1: its read held a later token too, or later bytes that piled up
         ("lag_us", "<i4"),  # read minus arrival; -1 = no kernel stamp (arrival is the read time)
-        ("bound_us", "<i4"),  # 0, or for a shared event how much earlier its true arrival may lie
+        ("bound_us", "<i4"),  # so much earlier at most it came; 0 unless shared or unstamped
     ]
 )
 """One token event as the decoder writes it to a column segment."""

@@ -17,6 +17,7 @@ from loadgen.transport.ending import ending
 from loadgen.transport.endpoint import Endpoint
 from loadgen.transport.idle import IdleConnections
 from loadgen.transport.overdue import is_closed_unseen, overdue
+from loadgen.transport.polls import PollWatch
 from loadgen.transport.stamps import StampKeeper
 from loadgen.transport.stats import LagGatherer, ReadStats
 from loadgen.transport.stream import Reading, reader
@@ -47,14 +48,13 @@ class Pool:
         self._connector = Connector(endpoint, timeouts.connect_s, resolve)
         self._idle = IdleConnections()
         self._under_way: dict[int, Answer] = {}
-        self._reading = Reading(spool, self._ended, self._fail)
+        self._watch = PollWatch(get_hub().loop)
+        self._reading = Reading(spool, self._watch.polls, self._ended, self._fail)
         self._lags = LagGatherer()
         self._spool_error: SpoolError | None = None
         self._is_closed = False
         self._keeper = StampKeeper()
         self._loop: Any = get_hub().loop
-        self._after_poll = self._loop.check(priority=self._loop.MAXPRI)
-        self._after_poll.start(self._reading.after_poll)
         self._timer = self._loop.timer(SWEEP_S, SWEEP_S)
         self._timer.start(self._sweep)
 
@@ -134,7 +134,7 @@ class Pool:
         self._idle.close_all()
         self._keeper.close()
         self._timer.close()
-        self._after_poll.close()
+        self._watch.close()
 
     def _perform(self, answer: Answer, call: Call) -> Done:
         connection = self._idle.take()

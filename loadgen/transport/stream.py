@@ -7,6 +7,7 @@ sees every byte, for 0.15 µs a read, only to know where the message ends.
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import httptools
 
@@ -14,41 +15,77 @@ from loadgen.transport import stamps
 from loadgen.transport.answer import TAIL_BYTES, Answer
 from loadgen.transport.call import Spool
 from loadgen.transport.connection import Connection
-from storage.raw_record import SpoolError
+from loadgen.transport.polls import Polls
+from storage.raw_record import POLL_UNKNOWN, SpoolError
 
 READ_BYTES = 65536
+TROUBLES = (OSError, httptools.HttpParserError, httptools.HttpParserUpgrade, SpoolError)
 
 
 class Reading:
-    """What all streams of a pool share: the spool, the loop's poll times, the latest delays.
+    """What all streams of a pool share: the spool, the loop's polls, the latest delays.
 
     ended(answer, error): the message is complete, the connection has ended (None too), or broke.
     """
 
-    __slots__ = ("delays_ns", "ended", "failed", "poll_ns", "previous_poll_ns", "spool")
+    __slots__ = ("delays_ns", "ended", "failed", "polls", "spool")
 
     def __init__(
         self,
         spool: Spool,
+        polls: Polls,
         ended: Callable[[Answer, Exception | None], None],
         failed: Callable[[SpoolError], None],
     ) -> None:
-        self.spool, self.ended, self.failed = spool, ended, failed
+        self.spool, self.polls, self.ended, self.failed = spool, polls, ended, failed
         self.delays_ns: list[int] = []
-        self.poll_ns = self.previous_poll_ns = time.monotonic_ns()
 
-    def after_poll(self) -> None:
-        """The loop calls this each time its poll returns, before any reader."""
-        self.previous_poll_ns = self.poll_ns
-        self.poll_ns = time.monotonic_ns()
+    def trouble(self, answer: Answer, error: Exception) -> None:
+        """A read that raised: nothing is there (yet), the endpoint's fault, or the spool's."""
+        if isinstance(error, SpoolError):
+            self.failed(error)
+        elif not isinstance(error, BlockingIOError):
+            self.ended(answer, error)
 
 
 def reader(answer: Answer, connection: Connection, shared: Reading) -> Callable[[], None]:
     """The callback for each time bytes of this answer wait to be read."""
+    if answer.is_reused:
+        return _reader(answer, connection, shared)
+    return partial(_read_new, answer, connection, shared, shared.polls.turn)
+
+
+def _read_new(answer: Answer, connection: Connection, shared: Reading, turn: int) -> None:
+    """The first read of a new connection, which was first watched in that turn.
+
+    libev tells epoll of it only after the turn's look at what waits, so in the next turn that look
+    says nothing about this connection.
+    """
+    if shared.polls.turn == turn + 1:
+        _read_unsure(answer, connection, shared)
+    else:
+        read = _reader(answer, connection, shared)
+        connection.on_readable(read)
+        read()
+
+
+def _read_unsure(answer: Answer, connection: Connection, shared: Reading) -> None:
+    """A read of which no poll tells since when its bytes were there; the next is a usual one."""
+    read, polls = _reader(answer, connection, shared), shared.polls
+    connection.on_readable(read)
+    poll_ns, polls.poll_ns = polls.poll_ns, POLL_UNKNOWN
+    try:
+        read()
+    finally:
+        polls.poll_ns = poll_ns
+
+
+def _reader(answer: Answer, connection: Connection, shared: Reading) -> Callable[[], None]:
     recvmsg, keep, feed = connection.sock.recvmsg, shared.spool.read, answer.parser.feed_data
     decrypt = connection.decrypt if connection.is_translated else None
     monotonic_ns, realtime_ns, unpack = time.monotonic_ns, time.time_ns, stamps.TIMESPEC.unpack_from
     request_id, ancillary_bytes = answer.request_id, stamps.ANCILLARY_BYTES
+    polls = shared.polls
 
     def on_readable() -> None:
         try:
@@ -60,6 +97,8 @@ def reader(answer: Answer, connection: Connection, shared: Reading) -> Callable[
                 delay_ns = realtime_ns() - seconds * 1_000_000_000 - nanoseconds
                 if not 0 <= delay_ns < stamps.MAX_DELAY_NS:
                     delay_ns = -1
+            if len(data) == READ_BYTES:  # the rest waits since before the next poll
+                connection.on_readable(partial(_read_unsure, answer, connection, shared))
             if decrypt is not None and data:
                 data = decrypt(data)  # raises BlockingIOError for a part of a record
             if not data:
@@ -68,15 +107,14 @@ def reader(answer: Answer, connection: Connection, shared: Reading) -> Callable[
             answer.last_ns = mono_ns
             answer.tail = data if len(data) >= TAIL_BYTES else answer.tail[-TAIL_BYTES:] + data
             shared.delays_ns.append(delay_ns)
-            keep(request_id, mono_ns, delay_ns, shared.previous_poll_ns, data)
+            poll_ns = polls.poll_ns
+            if mono_ns > polls.late_ns:  # Polls.of_read, inline
+                poll_ns = -abs(poll_ns)
+            keep(request_id, mono_ns, delay_ns, poll_ns, data)
             feed(data)
             if answer.is_complete:
                 shared.ended(answer, None)
-        except BlockingIOError:
-            return
-        except (OSError, httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            shared.ended(answer, error)
-        except SpoolError as error:
-            shared.failed(error)
+        except TROUBLES as error:
+            shared.trouble(answer, error)
 
     return on_readable

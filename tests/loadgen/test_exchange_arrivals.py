@@ -20,23 +20,29 @@ from exchanges import (
 
 from loadgen.exchange import ExchangeDecoder
 from loadgen.wire.registry import APIS
+from storage.raw_record import POLL_UNKNOWN
 
 A, B, C = content("A"), content("B"), content("C")
 
 
 def decode(*reads: tuple[float, float, float, bytes], is_learning: bool = True) -> Decoded:
-    """(read at ms, ms after its kernel stamp or -1, the poll before at ms, bytes)."""
+    """(read at ms, ms after its kernel stamp or -1, since ms as the polls tell, bytes).
+
+    since: positive, an idle loop began to poll then; negative, the loop has been busy since.
+    """
     decoder = ExchangeDecoder(APIS["openai_chat"], open_meta(), T0_NS, is_learning)
     decoder.read(SEND_NS + MS, 0, SEND_NS, HEAD)
     for read_ms, delay_ms, poll_ms, data in reads:
         delay_ns = -1 if delay_ms < 0 else round(delay_ms * MS)
-        decoder.read(SEND_NS + round(read_ms * MS), delay_ns, SEND_NS + round(poll_ms * MS), data)
+        poll_ns = SEND_NS + round(abs(poll_ms) * MS)
+        poll_ns = poll_ns if poll_ms >= 0 else -poll_ns
+        decoder.read(SEND_NS + round(read_ms * MS), delay_ns, poll_ns, data)
     row = decoder.close(close_meta())
     return Decoded(row, decoder.take_tokens())
 
 
 def test_the_arrival_is_the_kernels_stamp_and_the_lag_is_kept():
-    got = decode((10, 2.5, 9, chunk(A)), (30, 0.001, 29, chunk(B)))
+    got = decode((10, 2.5, 7, chunk(A)), (30, 0.001, 29, chunk(B)))
     assert got.ms == [7.5, 29.999]
     assert got.tokens["lag_us"].tolist() == [2500, 1]
 
@@ -60,8 +66,16 @@ def test_instants_are_floored_to_microseconds():
 
 
 def test_a_stamp_before_the_one_before_does_not_turn_time_back():
-    got = decode((10, 0, 9, chunk(A)), (12, 5, 11, chunk(B)), (13, 0, 12, chunk(C)))
+    got = decode((10, 0, 9, chunk(A)), (12, 5, -11, chunk(B)), (13, 0, 12, chunk(C)))
     assert got.ms == [10, 10, 13]
+
+
+def test_a_stamp_from_before_nothing_had_come_is_a_clock_that_was_set_and_counts_as_missing():
+    got = decode((10, 0, 9, chunk(A)), (30, 12, 29, chunk(B)), (50, 1.5, 49, chunk(C)))
+    assert got.ms == [10, 30, 48.5]  # half a millisecond is not taken for a set clock
+    assert got.tokens["lag_us"].tolist() == [0, -1, 1500]
+    assert got.bounds_us == [0, 1000, 0]
+    assert got.row.n_missing_stamps == 1
 
 
 def test_a_gap_is_the_difference_of_the_stored_instants():
@@ -152,15 +166,59 @@ def test_a_body_of_known_length_that_ends_with_its_token_casts_no_doubt():
     assert decoder.take_tokens()["shared"].tolist() == [0]
 
 
-def test_a_read_without_a_stamp_does_not_tell_how_late_it_was():
-    got = decode((165, -1, 101, chunk(B + FINISH)))
-    assert (got.shared, got.tokens["lag_us"].tolist()) == ([0], [-1])
+@pytest.mark.parametrize("is_learning", [True, False])
+@pytest.mark.parametrize("follower", FOLLOWERS.values(), ids=FOLLOWERS)
+@pytest.mark.parametrize("n_tokens", [1, 2])
+def test_what_followed_a_token_in_a_busy_loop_may_have_set_its_stamp_however_fresh_that_is(
+    follower: bytes, is_learning: bool, n_tokens: int
+):
+    fresh = (165, 0.02, -101, chunk(B) * n_tokens + follower)
+    got = decode((100, 0, 80, chunk(A)), fresh, is_learning=is_learning)
+    n = 1 + n_tokens
+    assert got.shared[:n] == [0] + [1] * n_tokens
+    assert got.bounds_us[:n] == [0] + [63_980] * n_tokens
+
+
+def test_a_busy_loops_read_that_ends_with_its_token_casts_no_doubt_on_it():
+    got = decode((100, 0, 80, chunk(A)), (165, 0.02, -101, chunk(B)))
+    assert (got.shared, got.bounds_us) == ([0, 0], [0, 0])
+
+
+@pytest.mark.parametrize("is_learning", [True, False])
+@pytest.mark.parametrize("since_ms", [101, -101])
+def test_without_a_stamp_each_token_came_after_the_poll_began_or_the_read_before(
+    is_learning: bool, since_ms: float
+):
+    reads = [chunk(B), chunk(B), chunk(B), chunk(B) + chunk(FINISH), chunk(C) + chunk(C)]
+    got = decode(
+        (100, 0, 80, chunk(A)),
+        *((165 + ms, -1, since_ms, data) for ms, data in enumerate(reads)),
+        is_learning=is_learning,
+    )
+    assert got.ms == [100, 165, 166, 167, 168, 169, 169]
+    assert got.bounds_us == [0, 64_000, 1000, 1000, 1000, 1000, 1000]
+    assert got.shared == [0, 0, 0, 0, int(since_ms < 0), 1, 0]
+
+
+def test_after_a_read_without_a_stamp_the_rest_of_a_full_buffer_is_bounded_by_the_poll_before():
+    """Its time says nothing: the rest was there when the first part was read."""
+    decoder = ExchangeDecoder(APIS["openai_chat"], open_meta(), T0_NS)
+    decoder.read(SEND_NS + MS, 0, SEND_NS, HEAD)
+    decoder.read(SEND_NS + 165 * MS, -1, -SEND_NS - 101 * MS, chunk(A))
+    decoder.read(SEND_NS + 166 * MS, -1, POLL_UNKNOWN, chunk(B))
+    assert decoder.take_tokens()["bound_us"].tolist() == [64_000, 165_000]
 
 
 def test_the_bound_of_a_shared_event_reaches_back_to_the_poll_before():
-    got = decode((10, 0, 9, chunk(A)), (30, 1, 24, chunk(B) + chunk(C)))
-    assert got.shared == [0, 1, 0]
-    assert got.bounds_us == [0, 5000, 0]
+    for since_ms in (24, -24):
+        got = decode((10, 0, 9, chunk(A)), (30, 1, since_ms, chunk(B) + chunk(C)))
+        assert got.shared == [0, 1, 0]
+        assert got.bounds_us == [0, 5000, 0]
+
+
+def test_a_bound_is_rounded_up():
+    got = decode((10, 0, 9, chunk(A)), (30, 0, 24.9999, chunk(B) + chunk(C)))
+    assert got.bounds_us == [0, 5001, 0]
 
 
 def test_the_bound_of_a_shared_event_never_reaches_back_behind_the_read_before():
@@ -175,8 +233,8 @@ def test_the_bound_of_the_first_events_reaches_back_to_the_send_at_most():
     assert decoder.take_tokens()["bound_us"].tolist() == [8000, 0]
 
 
-def test_a_poll_later_than_the_stamp_bounds_to_nothing():
-    got = decode((30, 5, 29, chunk(A) + chunk(B)))
+def test_an_instant_later_than_the_stamp_bounds_to_nothing():
+    got = decode((30, 5, -29, chunk(A) + chunk(B)))
     assert got.shared == [1, 0]
     assert got.bounds_us == [0, 0]
 

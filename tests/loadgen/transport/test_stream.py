@@ -1,6 +1,7 @@
 """The hot path on a socket that gives out a byte stream in any pieces."""
 
 import socket
+import time
 from itertools import pairwise
 
 from hypothesis import given
@@ -9,7 +10,9 @@ from scripted_server import CHUNKED, DONE_EVENT, LAST_CHUNK, MemorySpool, chunk
 
 from loadgen.transport import stamps
 from loadgen.transport.answer import Answer
+from loadgen.transport.polls import Polls
 from loadgen.transport.stream import READ_BYTES, Reading, reader
+from storage.raw_record import POLL_UNKNOWN
 
 PAYLOADS = st.lists(
     st.one_of(
@@ -39,19 +42,47 @@ class PlainConnection:
 
     def __init__(self, sock):
         self.sock = sock
+        self.read = None
+
+    def on_readable(self, callback):
+        self.read = callback
+
+
+class Hot:
+    """One answer on a connection that gives out `pieces`; polls are made by hand."""
+
+    def __init__(self, pieces, ancillary=(), is_reused=True):
+        self.now_ns, self.waits = time.monotonic_ns() - 10**9, False
+        self.polls = Polls(lambda *_: self.waits, clock=lambda: self.now_ns)
+        self.spool, self.ends = MemorySpool(), []
+        self.answer = Answer(7)
+        self.answer.is_reused = is_reused
+        self.connection = PlainConnection(FakeSocket(pieces, ancillary))
+        self.answer.begin(self.connection)
+        self.shared = Reading(self.spool, self.polls, self._ended, self.ends.append)
+        self.connection.on_readable(reader(self.answer, self.connection, self.shared))
+
+    def poll(self, late_ms=0):
+        """A poll that slept and returned so long ago."""
+        self.now_ns = time.monotonic_ns() - late_ms * 10**6
+        self.polls.before_poll()
+        self.polls.after_poll()
+        return self.now_ns
+
+    def read(self):
+        self.connection.read()
+        return self.spool.reads[-1]
+
+    def _ended(self, _answer, error):
+        self.ends.append((len(self.spool.reads), error))
 
 
 def read_all(pieces, ancillary=()):
     """(answer, ends seen by the pool as (reads so far, error), spool) after all pieces."""
-    spool, ends = MemorySpool(), []
-    answer = Answer(7)
-    connection = PlainConnection(FakeSocket(pieces, ancillary))
-    answer.begin(connection)
-    shared = Reading(spool, lambda _, error: ends.append((len(spool.reads), error)), ends.append)
-    on_readable = reader(answer, connection, shared)
-    while connection.sock.pieces and not ends:
-        on_readable()
-    return answer, ends, spool
+    hot = Hot(pieces, ancillary)
+    while hot.connection.sock.pieces and not hot.ends:
+        hot.connection.read()
+    return hot.answer, hot.ends, hot.spool
 
 
 def cut(raw, places):
@@ -112,13 +143,43 @@ def test_an_announcement_alone_is_no_answer():
     assert not answer.is_whole_at_eof
 
 
-def test_each_read_keeps_its_bytes_its_delay_and_the_poll_before():
+def test_a_read_says_since_when_its_bytes_can_have_been_there_and_whether_it_came_late():
+    hot = Hot([CHUNKED, chunk(b"a"), chunk(b"b")])
+    poll_ns = hot.poll(late_ms=0)
+    assert hot.read()[3] == poll_ns == hot.polls.of_read(poll_ns)
+    poll_ns = hot.poll(late_ms=2)
+    assert hot.read()[3] == -poll_ns == hot.polls.of_read(time.monotonic_ns())
+    hot.waits = True
+    hot.poll(late_ms=0)
+    assert hot.read()[3] == -poll_ns
+
+
+def test_of_a_new_connection_the_first_poll_tells_nothing_and_the_second_does():
+    for turns, is_known in ((1, False), (2, True)):
+        hot = Hot([CHUNKED, chunk(b"a")], is_reused=False)
+        for _ in range(turns):
+            poll_ns = hot.poll()
+        assert hot.read()[3] == (poll_ns if is_known else POLL_UNKNOWN)
+        poll_ns = hot.poll()
+        assert hot.read()[3] == poll_ns
+
+
+def test_of_what_a_full_buffer_left_behind_no_poll_tells_anything():
+    hot = Hot([CHUNKED, chunk(b"x" * READ_BYTES)[:READ_BYTES], b"x", b"x"])
+    known = []
+    for _ in range(4):
+        poll_ns = hot.poll()
+        known.append(hot.read()[3] == poll_ns)
+    assert known == [True, True, False, True]
+    assert not hot.ends
+
+
+def test_each_read_keeps_its_bytes_and_its_delay():
     pieces = cut(with_chunks([b"a", b"b"]), [50, 60])
     stamp = stamps.TIMESPEC.pack(1, 0) + bytes(32)  # 1970: the clock was set; counts as missing
     _, _, spool = read_all(pieces, [(socket.SOL_SOCKET, stamps.SO_TIMESTAMPING, stamp)])
     assert [read[4] for read in spool.reads] == pieces
     assert {read[2] for read in spool.reads} == {-1}
-    assert all(read[3] <= read[1] for read in spool.reads)
     _, _, spool = read_all(pieces)
     assert {read[2] for read in spool.reads} == {-1}
 

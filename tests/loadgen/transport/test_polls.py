@@ -1,0 +1,136 @@
+"""poll_ns of a read: an instant after which all its bytes came, and whether the loop was busy.
+
+How the rule holds against true arrivals: tests/loadgen/test_doubt_model.py.
+"""
+
+import socket
+import threading
+import time
+
+import gevent
+import pytest
+from gevent import get_hub
+from scripted_server import CHUNKED, LAST_CHUNK, chunk
+
+from loadgen.transport.polls import LATE_NS, Polls, PollWatch
+from storage.raw_record import POLL_UNKNOWN
+
+
+class FakeLoop:
+    """A clock to set, and whether something waits."""
+
+    def __init__(self):
+        self.ns, self.waits = 0, False
+        self.polls = Polls(lambda *_: self.waits, clock=lambda: self.ns)
+
+    def poll(self, begin_ns, return_ns, waits=False):
+        self.ns, self.waits = begin_ns, waits
+        self.polls.before_poll()
+        self.ns = return_ns
+        self.polls.after_poll()
+        return self.polls.poll_ns
+
+
+def test_a_poll_that_found_nothing_at_its_begin_vouches_from_then_on():
+    loop = FakeLoop()
+    assert loop.poll(100, 200) == 100
+    assert loop.poll(250, 900) == 250
+
+
+def test_in_a_busy_loop_bytes_may_be_as_old_as_the_poll_before():
+    loop = FakeLoop()
+    assert loop.poll(100, 110, waits=True) == POLL_UNKNOWN
+    assert loop.poll(300, 310, waits=True) == -100
+    assert loop.poll(400, 900) == 400
+    assert loop.poll(1000, 1010, waits=True) == -900  # the poll before slept until then
+    assert loop.poll(1100, 1110, waits=True) == -1000
+
+
+def test_a_read_long_after_its_poll_counts_as_a_busy_loops():
+    loop = FakeLoop()
+    loop.poll(100, 200)
+    assert loop.polls.of_read(200 + LATE_NS) == 100
+    assert loop.polls.of_read(201 + LATE_NS) == -100
+    loop.poll(300, 310, waits=True)
+    assert loop.polls.of_read(320) == -200
+
+
+@pytest.mark.slow
+def test_the_watch_sees_a_loop_that_sleeps_and_one_that_does_not():
+    loop = get_hub().loop
+    watch = PollWatch(loop)
+    ready, waiting = socket.socketpair()
+    io = loop.io(waiting.fileno(), 1)
+    seen = []
+    try:
+        io.start(lambda: seen.append((watch.polls.poll_ns, waiting.recv(1))))
+        gevent.sleep(0.001)
+        begin_ns = time.monotonic_ns()
+        loop.run_callback(ready.send, b"x")  # gevent's callbacks run before the look
+        gevent.sleep(0.001)
+        assert seen == [(-abs(seen[0][0]), b"x")]
+        assert abs(seen[0][0]) <= begin_ns
+        thread = threading.Timer(0.02, ready.send, (b"y",))
+        begin_ns = time.monotonic_ns()
+        thread.start()
+        while len(seen) < 2:
+            gevent.sleep(0.5)
+        assert seen[1][0] >= begin_ns
+    finally:
+        io.close()
+        watch.close()
+        ready.close()
+        waiting.close()
+
+
+def ask_with_token_and_end(serve, asker, busy_s, apart_s):
+    """(the read that held the token and the end, begin and end of a busy time of the loop)."""
+    is_asked, go = threading.Event(), threading.Event()
+    token, end = chunk(b"data: late\n\n"), LAST_CHUNK
+
+    def script(connection, _n):
+        server.read_request(connection)
+        connection.sendall(CHUNKED)
+        is_asked.set()
+        go.wait(5)
+        connection.sendall(token)
+        time.sleep(apart_s)
+        connection.sendall(end)
+        time.sleep(0.2)
+
+    server = serve(script)
+    a = asker(server.endpoint())
+    asking = gevent.spawn(a.ask)
+    while not a.spool.reads:
+        gevent.sleep(0.005)
+    begin_ns = time.monotonic_ns()
+    go.set()
+    time.sleep(busy_s)  # not gevent's: the loop stands still
+    end_ns = time.monotonic_ns()
+    assert asking.get(timeout=5).cause == "done"
+    (read,) = [read for read in a.spool.reads if read[4] == token + end]
+    return read, begin_ns, end_ns
+
+
+@pytest.mark.slow
+def test_bytes_that_came_while_the_loop_was_busy_say_so_however_fresh_their_stamp(serve, asker):
+    read, begin_ns, end_ns = ask_with_token_and_end(serve, asker, busy_s=0.05, apart_s=0.03)
+    _, mono_ns, delay_ns, poll_ns, _ = read
+    assert poll_ns < 0
+    assert -poll_ns <= begin_ns < mono_ns - delay_ns < end_ns <= mono_ns
+
+
+@pytest.mark.slow
+def test_bytes_that_woke_a_sleeping_loop_came_after_its_poll_began(serve, asker):
+    def script(connection, _n):
+        server.read_request(connection)
+        for piece in (CHUNKED, chunk(b"data: 1\n\n"), chunk(b"data: 2\n\n"), LAST_CHUNK):
+            connection.sendall(piece)
+            time.sleep(0.03)
+
+    server = serve(script)
+    a = asker(server.endpoint())
+    assert a.ask().cause == "done"
+    for _, mono_ns, delay_ns, poll_ns, _ in a.spool.reads[1:]:
+        assert abs(poll_ns) <= mono_ns - delay_ns
+    assert sum(read[3] > 0 for read in a.spool.reads) >= 2  # a contended machine may lose one
