@@ -40,6 +40,11 @@ class Endpoint:
         return self._bracketed if default else self.name
 
     @property
+    def is_insecure(self) -> bool:
+        """Whether TLS is used without looking who answers: every report must say so."""
+        return self.scheme == "https" and not self.verify_tls
+
+    @property
     def next_hop(self) -> tuple[str, int]:
         """Host and port that the connection goes to: the proxy's, if there is one."""
         return (self.proxy.host, self.proxy.port) if self.proxy else (self.host, self.port)

@@ -54,4 +54,8 @@ def test_what_is_no_endpoint_is_refused_with_a_sentence(url):
 
 
 def test_verification_can_be_given_up():
-    assert not Endpoint("https", "h", 443).without_verification().verify_tls
+    endpoint = Endpoint("https", "h", 443)
+    assert not endpoint.is_insecure
+    assert not endpoint.without_verification().verify_tls
+    assert endpoint.without_verification().is_insecure
+    assert not Endpoint("http", "h", 80).without_verification().is_insecure

@@ -1,10 +1,13 @@
 """Which connection a request uses: kept, replaced once when it had gone stale, or a new one."""
 
+import socket
 import time
 
 import gevent
 import pytest
 from scripted_server import CHUNKED, LAST_CHUNK, OK, answers, chunk, started
+
+from loadgen.transport.connection import Connection, Phases
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +34,60 @@ def test_a_connection_closed_while_our_request_was_on_its_way_is_replaced_once(s
     assert a.closed(1)["connect_ns"] > 0
     assert server.accepted == 2
     assert len(a.spool.opened) == 2
+
+
+def test_a_connection_reset_while_our_request_was_on_its_way_is_replaced_once(serve, asker):
+    def script(connection, n):
+        while script.server.read_request(connection):
+            if n == 1 and len(script.server.requests) == 2:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                return
+            connection.sendall(OK)
+
+    server = started(serve, script)
+    a = asker(server.endpoint())
+    assert [a.ask().cause for _ in range(2)] == ["done", "done"]
+    assert (a.closed(1)["reconnects"], server.accepted) == (1, 2)
+
+
+def test_a_body_of_which_a_part_was_sent_is_sent_again_whole(serve, asker):
+    def script(connection, n):
+        script.server.read_request(connection)
+        connection.sendall(OK)
+        if n == 1:
+            connection.recv(1000)  # of the second request; the rest unread makes the end a reset
+
+    server = started(serve, script)
+    a = asker(server.endpoint())
+    body = bytes(range(256)) * 50_000
+    assert [a.ask(b"{}").cause, a.ask(body).cause] == ["done", "done"]
+    assert a.closed(1)["reconnects"] == 1
+    assert server.requests[-1][1] == body
+
+
+def test_an_end_that_only_the_send_notices_is_left_to_the_reading_side():
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    connection = Connection(ours, None, None, Phases())
+    theirs.close()
+    with pytest.raises(BrokenPipeError):
+        ours.send(b"x")
+    connection.send(b"x")
+    assert ours.recv(1) == b""
+    connection.close()
+
+
+def test_a_server_that_closes_after_a_second_of_work_has_failed(serve, asker):
+    def script(connection, n):
+        while script.server.read_request(connection):
+            if n == 1 and len(script.server.requests) == 2:
+                time.sleep(1.1)
+                return
+            connection.sendall(OK)
+
+    a = asker(started(serve, script).endpoint())
+    assert [a.ask().cause for _ in range(2)] == ["done", "eof"]
+    assert a.closed(1)["reconnects"] == 0
 
 
 def test_the_replacement_is_not_replaced_again(serve, asker):

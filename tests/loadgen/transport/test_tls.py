@@ -5,6 +5,7 @@ import ssl
 import time
 from functools import partial
 
+import gevent
 import pytest
 import trustme
 from scripted_server import CHUNKED, DONE_EVENT, LAST_CHUNK, OK, answers, chunk, started
@@ -198,3 +199,40 @@ def test_a_name_that_does_not_match_the_certificate_is_a_sentence(
     assert done.cause == "tls_failed"
     assert "is not trusted" in done.detail
     assert "127.0.0.1" in done.detail
+
+
+@pytest.mark.usefixtures("is_trusted")
+@pytest.mark.parametrize("is_idle", [True, False])
+def test_a_session_ended_by_the_server_is_a_stale_connection(serve, asker, authority, is_idle):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+
+    def script(connection, n):
+        server.read_request(connection)
+        connection.sendall(OK)
+        if n == 1:
+            if not is_idle:
+                server.read_request(connection)
+            connection.unwrap()  # says goodbye, then waits for ours with the socket open
+
+    server = serve(script, wrap=partial(context.wrap_socket, server_side=True))
+    a = asker(server.endpoint("https"))
+    assert a.ask().cause == "done"
+    if is_idle:
+        gevent.sleep(0.1)
+        assert a.pool.open_connections == 0
+    assert a.ask().cause == "done"
+    assert (a.closed(1)["reconnects"], server.accepted) == (0 if is_idle else 1, 2)
+
+
+@pytest.mark.usefixtures("is_trusted")
+@pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
+def test_an_ipv6_literal_is_checked_against_the_certificate(serve, asker, authority):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("::1").configure_cert(context)
+    wrap = partial(context.wrap_socket, server_side=True)
+    try:
+        server = started(serve, answers(OK), family=socket.AF_INET6, wrap=wrap)
+    except OSError:
+        pytest.skip("no IPv6 loopback here")
+    assert asker(server.endpoint("https")).ask().cause == "done"
