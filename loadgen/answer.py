@@ -1,6 +1,6 @@
 """What one streamed answer has said so far: tokens, usage, finish, errors.  Knows no time."""
 
-from loadgen.wire.api import Delta, UsageCount
+from loadgen.wire.api import Delta, ServerTimings, UsageCount
 from storage.records import KINDS, TokenSource
 
 KIND_NUMBER: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
@@ -14,9 +14,11 @@ class Answer:
         "_carried",
         "_choices",
         "_finished",
-        "_last",
         "_output",
+        "_told",
+        "_told_chunks",
         "_totals",
+        "_usage",
         "done",
         "error",
         "error_code",
@@ -25,6 +27,7 @@ class Answer:
         "n_chunks",
         "other_events",
         "response_id",
+        "timings",
     )
 
     def __init__(self) -> None:
@@ -36,9 +39,11 @@ class Answer:
         self.done = False  # [DONE] was seen
         self.error: str | None = None
         self.error_code: int | str | None = None
+        self.timings: ServerTimings | None = None  # where the server says that its time went
         self._choices: set[int] = set()
-        self._finished: set[int] = set()
-        self._last: UsageCount | None = None
+        self._finished: dict[int, int] = {}  # choice -> chunks of the answer at its first finish
+        self._usage: UsageCount | None = None  # of each count the last one told
+        self._told = self._told_chunks = 0  # tokens that chunks list, and how many chunks do
         self._output: int | None = None  # highest output count told
         self._totals: dict[str, list[int]] = {"usage": [], "finish": []}
         self._base: int | None = 0  # output count up to the last token event, if told then
@@ -49,12 +54,17 @@ class Answer:
 
         Told by the chunk itself (logprobs, token ids) or by the growth of a cumulative usage.
         """
-        _, _, n_tokens, choice, usage, finish_reason, response_id, _, _, _ = delta
+        _, _, n_tokens, choice, usage, finish_reason, response_id, _, _, timings = delta
         if choice not in self._choices:
             self._choices.add(choice)
         if self._carried:
             carried = self._carried.pop(choice, 0)
             n_tokens += carried if n_tokens else 0
+        if n_tokens:
+            self._told += n_tokens
+            self._told_chunks += 1
+        if timings is not None:
+            self._note_timings(timings)
         if usage is None:
             self._base = None
         else:
@@ -87,6 +97,8 @@ class Answer:
                 self._base = delta.usage.output_tokens
             if kind in self._totals and delta.usage.output_tokens is not None:
                 self._totals[kind].append(delta.usage.output_tokens)
+        if delta.timings is not None:
+            self._note_timings(delta.timings)
         if delta.n_tokens:
             self._carried[delta.choice] = self._carried.get(delta.choice, 0) + delta.n_tokens
         if delta.finish_reason:
@@ -106,33 +118,58 @@ class Answer:
         return self.n_chunks + sum(self.other_events.values())
 
     @property
+    def n_choices(self) -> int:
+        """Answers to the one prompt (`n`), by their index; 0 where none has said anything."""
+        return len(self._choices | self._finished.keys())
+
+    @property
     def ended(self) -> bool:
         """The server said that the answer is whole: [DONE], or each choice's finish reason."""
-        return self.done or (bool(self._finished) and self._choices <= self._finished)
+        return self.done or (bool(self._finished) and self._choices <= self._finished.keys())
 
     @property
     def usage(self) -> UsageCount:
-        """The last counts told; output is the highest seen, or the sum of one total per choice."""
-        if self._last is None:
-            return UsageCount()
-        return self._last._replace(output_tokens=self._output_tokens())
+        """The last counts told; output is the highest seen, or the sum of one total per choice.
+
+        Where no usage counts the output, but each chunk lists its tokens, it is their sum.
+        """
+        return (self._usage or UsageCount())._replace(output_tokens=self._counted()[0])
 
     @property
     def token_source(self) -> TokenSource | None:
         """Who counted output_tokens; None: nobody did."""
-        if self._output_tokens() is None:
-            return None
-        return "usage" if any(self._totals.values()) or self.ended else "usage_continuous"
+        return self._counted()[1]
 
-    def _output_tokens(self) -> int | None:
+    @property
+    def usage_contradicts(self) -> bool:
+        """The usage counts fewer output tokens than there were chunks that list theirs."""
+        output = self._output_of_usage()
+        return output is not None and output < self._told_chunks
+
+    def _counted(self) -> tuple[int | None, TokenSource | None]:
+        """Output tokens and who counted them."""
+        output = self._output_of_usage()
+        if output is not None:
+            is_total = any(self._totals.values()) or self.ended
+            return output, "usage" if is_total else "usage_continuous"
+        if 0 < self.n_chunks == self._told_chunks:
+            return self._told + sum(self._carried.values()), "chunks"
+        return None, None
+
+    def _output_of_usage(self) -> int | None:
         # llama.cpp, n > 1: each choice ends with a usage of its own (vLLM: one for all of them).
-        n_choices = len(self._choices | self._finished)
+        n_choices = self.n_choices
         totals = self._totals["usage"] or self._totals["finish"]
         if n_choices > 1 and len(totals) == n_choices:
             return sum(totals)
         # LiteLLM passes one choice's usage for all, or 0: then nobody has counted.
-        is_short = (self._output or 0) < (self.n_chunks if n_choices > 1 else min(self.n_chunks, 1))
-        return None if is_short else self._output
+        least = self.n_chunks if n_choices > 1 or self._is_resumed else min(self.n_chunks, 1)
+        return None if (self._output or 0) < least else self._output
+
+    @property
+    def _is_resumed(self) -> bool:
+        """The only choice said more after its finish: LiteLLM has two choices under one index."""
+        return any(self.n_chunks > n_chunks for n_chunks in self._finished.values())
 
     def _growth(self, usage: UsageCount) -> int:
         """Tokens since the last token event; unknown if that one told nothing, or n > 1."""
@@ -141,10 +178,13 @@ class Answer:
         return max(0, usage.output_tokens - self._base)
 
     def _note_usage(self, usage: UsageCount) -> None:
-        self._last = usage
+        self._usage = usage.or_else(self._usage) if self._usage else usage
         if usage.output_tokens is not None:
             self._output = max(self._output or 0, usage.output_tokens)
 
+    def _note_timings(self, timings: ServerTimings) -> None:
+        self.timings = timings.or_else(self.timings) if self.timings else timings
+
     def _finish(self, choice: int, reason: str) -> None:
-        self._finished.add(choice)
+        self._finished.setdefault(choice, self.n_chunks)
         self.finish_reason = self.finish_reason or reason

@@ -36,6 +36,10 @@ class UsageCount(NamedTuple):
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
 
+    def or_else(self, other: "UsageCount") -> "UsageCount":
+        """These counts; each that is None from `other`."""
+        return UsageCount(*(b if a is None else a for a, b in zip(self, other, strict=True)))
+
 
 class ServerTimings(NamedTuple):
     """Where the server says that its time went, µs; None where it does not tell."""
@@ -43,6 +47,10 @@ class ServerTimings(NamedTuple):
     queue_us: int | None = None
     prefill_us: int | None = None
     decode_us: int | None = None
+
+    def or_else(self, other: "ServerTimings") -> "ServerTimings":
+        """These times; each that is None from `other`."""
+        return ServerTimings(*(b if a is None else a for a, b in zip(self, other, strict=True)))
 
 
 class Delta(NamedTuple):
@@ -85,6 +93,11 @@ class Api(Protocol):
     @property
     def is_streaming(self) -> bool:
         """False: the API knows answers in one piece only, as embeddings do."""
+        ...
+
+    @property
+    def knows_ignore_eos(self) -> bool:
+        """False: no server of this API can be told to go on to max_tokens; lengths will vary."""
         ...
 
     @property

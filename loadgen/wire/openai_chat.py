@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from loadgen.wire.api import Delta, Kind
+from loadgen.wire.event_json import fields, objects, text
 from loadgen.wire.framing import WireEvent
 from loadgen.wire.openai_chunk import (
     DONE_LINE,
-    bearer,
     decode_chunk,
     decode_whole,
     request_body,
     told_tokens,
 )
+from loadgen.wire.request_json import bearer
 from loadgen.wire.sse import SseFraming
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class OpenAiChat:
     whole_path: str = "/v1/chat/completions"
     framing: type[SseFraming] = SseFraming
     is_streaming: bool = True
+    knows_ignore_eos: bool = True
     done_line: re.Pattern[bytes] | None = DONE_LINE
 
     def headers(self, key: str) -> dict[str, str]:
@@ -53,33 +55,50 @@ class OpenAiChat:
 
 
 def _read_choice(choice: dict[str, Any]) -> tuple[Kind, str, int]:
-    """What the reader sees first names the kind: content, then tool calls, refusal, reasoning."""
+    """What the reader sees first names the kind: content, then tool calls, refusal, reasoning.
+
+    The text is all of it: where a server sends the end of the reasoning and the first word in one
+    delta, the tokens are those of both.
+    """
     delta = choice.get("delta")
     if not isinstance(delta, dict):
         return "empty", "", told_tokens(choice)
-    content = delta.get("content")
-    if content and isinstance(content, str):
-        return "content", content, told_tokens(choice)
-    if text := _tool_text(delta):
-        return "tool", text, told_tokens(choice)
-    if text := _text(delta.get("refusal")):
-        return "refusal", text, told_tokens(choice)
-    # Two names of one field (vLLM; llama.cpp and DeepSeek); servers that send both mean it once.
-    if text := _text(delta.get("reasoning")) or _text(delta.get("reasoning_content")):
-        return "reasoning", text, told_tokens(choice)
+    content, reasoning = delta.get("content"), _reasoning(delta)
+    if content and not isinstance(content, str):
+        content, thought = _text_of_parts(content)
+        reasoning = reasoning or thought
+    if content:
+        return "content", reasoning + content, told_tokens(choice)
+    if called := _tool_text(delta):
+        return "tool", reasoning + called, told_tokens(choice)
+    if refusal := text(delta.get("refusal")):
+        return "refusal", reasoning + refusal, told_tokens(choice)
+    if reasoning:
+        return "reasoning", reasoning, told_tokens(choice)
     return "role" if delta.get("role") else "empty", "", told_tokens(choice)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _reasoning(delta: dict[str, Any]) -> str:
+    """Two names of one field (vLLM; llama.cpp, DeepSeek): servers that send both mean it once."""
+    return text(delta.get("reasoning")) or text(delta.get("reasoning_content"))
+
+
+def _text_of_parts(content: Any) -> tuple[str, str]:
+    """(content, reasoning) of Mistral's typed parts: text, and thinking that is parts again."""
+    said = thought = ""
+    for part in objects(content):
+        said += text(part.get("text"))
+        thinking = part.get("thinking")
+        thought += text(thinking) or "".join(text(p.get("text")) for p in objects(thinking))
+    return said, thought
 
 
 def _tool_text(delta: dict[str, Any]) -> str:
     """Names and arguments in this delta's tool calls; an opened, void call has none."""
-    calls = delta.get("tool_calls")
-    functions = [delta.get("function_call")]
-    if isinstance(calls, list):
-        functions += [call.get("function") for call in calls if isinstance(call, dict)]
+    calls = objects(delta.get("tool_calls"))
+    functions = [fields(delta.get("function_call")), *(fields(c.get("function")) for c in calls)]
+    customs = [fields(call.get("custom")) for call in calls]  # free text in place of JSON
     return "".join(
-        _text(f.get("name")) + _text(f.get("arguments")) for f in functions if isinstance(f, dict)
+        text(f.get("name")) + text(f.get("arguments")) + text(f.get("input"))
+        for f in (*functions, *customs)
     )

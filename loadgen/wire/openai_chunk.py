@@ -1,15 +1,22 @@
-"""What OpenAI's chat and completions streams share: chunk JSON, usage, errors, request body."""
+"""What OpenAI's chat and completions answers share: chunk JSON, usage, timings, request body."""
 
-import json
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from loadgen.wire.api import Delta, Kind, UsageCount
-from loadgen.wire.error_text import error_of_json, one_line
+from loadgen.wire.event_json import (
+    bare_event,
+    count,
+    error_delta,
+    fields,
+    load_object,
+    objects,
+    text_or_none,
+)
 from loadgen.wire.framing import ProtocolError, WireEvent
+from loadgen.wire.request_json import request_json
+from loadgen.wire.server_timings import timings_of, usage_of_timings
 
 if TYPE_CHECKING:
     from loadgen.schedule import PlannedRequest
@@ -19,58 +26,46 @@ ReadChoice = Callable[[dict[str, Any]], tuple[Kind, str, int]]
 
 DONE_LINE = re.compile(rb"[\r\n]data: ?\[DONE\][\r\n]")
 
-_PING = [Delta("ping")]
-_NO_JSON = {b"[DONE]": [Delta("done")], b"null": [Delta("empty")], b"": _PING}
-
 
 def decode_chunk(event: WireEvent, read_choice: ReadChoice) -> list[Delta]:
     """The deltas of one event; a chunk without choices is usage, an error, or empty."""
-    name, data = event
-    if len(data) < 8 and data in _NO_JSON:
-        return _NO_JSON[data]
-    if name != "message" and name in ("error", "ping"):
-        return [_error(_loads_or_text(data))] if name == "error" else _PING
-    chunk = _loads(data)
-    if not isinstance(chunk, dict):
-        raise ProtocolError(f"An event is no JSON object: {_shown(data)}")
+    bare = bare_event(event)
+    if bare is not None:
+        return bare
+    chunk = load_object(event.data)
     if chunk.get("error") or chunk.get("object") == "error":
-        return [_error(chunk)]
-    usage = _usage(chunk.get("usage"))
-    response_id = chunk.get("id")
-    response_id = response_id if isinstance(response_id, str) else None
-    listed = chunk.get("choices")
-    choices = [c for c in listed if isinstance(c, dict)] if isinstance(listed, list) else []
+        return [error_delta(chunk)]
+    usage, timings = usage_of(chunk), timings_of(chunk)
+    kind: Kind = "usage" if chunk.get("usage") and usage else "empty"
+    response_id = text_or_none(chunk.get("id"))
+    choices = objects(chunk.get("choices"))
     if not choices:
-        return [Delta("usage" if usage else "empty", usage=usage, response_id=response_id)]
-    last = len(choices) - 1
-    return [
-        _delta(choice, read_choice, usage if i == last else None, response_id)
-        for i, choice in enumerate(choices)
-    ]
+        return [Delta(kind, usage=usage, response_id=response_id, timings=timings)]
+    deltas = [_delta(choice, read_choice, kind, response_id) for choice in choices]
+    if usage or timings:
+        deltas[-1] = deltas[-1]._replace(usage=usage, timings=timings)
+    return deltas
 
 
 def _delta(
-    choice: dict[str, Any],
-    read_choice: ReadChoice,
-    usage: UsageCount | None,
-    response_id: str | None,
+    choice: dict[str, Any], read_choice: ReadChoice, void_kind: Kind, response_id: str | None
 ) -> Delta:
+    """void_kind: what a choice is that says nothing at all."""
     kind, text, n_tokens = read_choice(choice)
     finish_reason = choice.get("finish_reason")
     if not text:
         if finish_reason:
             kind = "finish"
-        elif usage and kind == "empty":
-            kind = "usage"
+        elif kind == "empty":
+            kind = void_kind
     index = choice.get("index")
     return Delta(
         kind,
         text,
         n_tokens,
         index if isinstance(index, int) else 0,
-        usage,
-        str(finish_reason) if finish_reason else None,
-        response_id,
+        finish_reason=str(finish_reason) if finish_reason else None,
+        response_id=response_id,
     )
 
 
@@ -86,49 +81,44 @@ def told_tokens(choice: dict[str, Any]) -> int:
     return len(ids) if isinstance(ids, list) else 0
 
 
-def bearer(key: str) -> dict[str, str]:
-    """How a key travels to an OpenAI endpoint."""
-    return {"Authorization": f"Bearer {key}"} if key else {}
-
-
 def decode_whole(document: dict[str, Any], read_choice: ReadChoice) -> list[Delta]:
     """A whole answer's deltas: each kind of text of each choice, its finish, then the usage.
 
     read_choice reads a choice that carries one kind of text, as those of a stream do.
     """
     if document.get("error") or document.get("object") == "error":
-        return [_error(document)]
-    choices = document.get("choices")
-    if not isinstance(choices, list):
+        return [error_delta(document)]
+    if not isinstance(document.get("choices"), list):
         raise ProtocolError("The answer holds no choices.")
-    response_id = document.get("id")
-    response_id = response_id if isinstance(response_id, str) else None
+    response_id = text_or_none(document.get("id"))
     deltas: list[Delta] = []
-    for choice in choices:
-        if not isinstance(choice, dict):
-            continue
+    for choice in objects(document["choices"]):
         for part in _parts(choice):
-            delta = _delta(part, read_choice, None, response_id)
+            delta = _delta(part, read_choice, "empty", response_id)
             if delta.text or delta.finish_reason:
                 deltas.append(delta)
-    usage = _usage(document.get("usage"))
-    return [*deltas, Delta("usage", usage=usage, response_id=response_id)] if usage else deltas
+    usage, timings = usage_of(document), timings_of(document)
+    if usage or timings:
+        deltas.append(Delta("usage", usage=usage, response_id=response_id, timings=timings))
+    return deltas
+
+
+_MESSAGE_TEXTS = ("content", "refusal", "tool_calls", "function_call")
 
 
 def _parts(choice: dict[str, Any]) -> list[dict[str, Any]]:
     """A whole choice as the chunks a stream would have made of it: one kind of text each."""
-    bare = {k: v for k, v in choice.items() if k in ("index", "finish_reason")}
     message = choice.get("message")
     if not isinstance(message, dict):
         return [choice]
+    bare = {k: v for k, v in choice.items() if k in ("index", "finish_reason")}
     reasoning = message.get("reasoning") or message.get("reasoning_content")
     texts = {"reasoning": reasoning, **{k: message.get(k) for k in _MESSAGE_TEXTS}}
     index = {"index": choice.get("index")}
     said = [{**index, "delta": {name: text}} for name, text in texts.items() if text]
+    if len(said) == 1:  # the tokens listed are those of the only text
+        said[0] |= {k: choice[k] for k in ("logprobs", "token_ids") if k in choice}
     return [*said, {**bare, "delta": {}}]
-
-
-_MESSAGE_TEXTS = ("content", "refusal", "tool_calls", "function_call")
 
 
 def request_body(
@@ -140,55 +130,23 @@ def request_body(
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     if planned.ignore_eos:
         body["ignore_eos"] = True
-    body |= extra
-    return orjson.dumps({key: value for key, value in body.items() if value is not None})
+    return request_json(body, extra)
 
 
-def _usage(usage: Any) -> UsageCount | None:
+def usage_of(document: dict[str, Any]) -> UsageCount | None:
+    """The counts in `usage`; what it leaves open, from llama.cpp's `timings`."""
+    usage = document.get("usage")
+    from_timings = usage_of_timings(document)
     if not usage or not isinstance(usage, dict):
-        return None
-    prompt, output = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-    cached = prompt.get("cached_tokens") if isinstance(prompt, dict) else None
-    return UsageCount(
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        cached_tokens=_count(cached),
-        reasoning_tokens=_count(
-            output.get("reasoning_tokens") if isinstance(output, dict) else None
-        ),
+        return from_timings
+    cached = fields(usage.get("prompt_tokens_details")).get("cached_tokens")
+    if cached is None:
+        cached = usage.get("prompt_cache_hit_tokens")  # DeepSeek
+    output = fields(usage.get("completion_tokens_details"))
+    told = UsageCount(
+        prompt_tokens=count(usage.get("prompt_tokens")),
+        output_tokens=count(usage.get("completion_tokens")),
+        cached_tokens=count(cached),
+        reasoning_tokens=count(output.get("reasoning_tokens")),
     )
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
-
-
-def _error(value: Any) -> Delta:
-    sentence, code = error_of_json(value)
-    return Delta("error", error=sentence or "an error without a text", error_code=code)
-
-
-def _loads(data: bytes) -> Any:
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return _loads_leniently(data)
-
-
-def _loads_leniently(data: bytes) -> Any:
-    """Also half a surrogate pair, NaN and broken UTF-8, which servers send and orjson refuses."""
-    try:
-        return json.loads(data.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        raise ProtocolError(f"An event is no JSON: {_shown(data)}") from None
-
-
-def _loads_or_text(data: bytes) -> Any:
-    try:
-        return _loads(data)
-    except ProtocolError:
-        return data.decode("utf-8", "replace")
-
-
-def _shown(data: bytes) -> str:
-    return one_line(data[:80].decode("utf-8", "replace"))
+    return told.or_else(from_timings) if from_timings else told

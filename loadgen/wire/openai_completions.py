@@ -8,12 +8,12 @@ from loadgen.wire.api import Delta, Kind
 from loadgen.wire.framing import WireEvent
 from loadgen.wire.openai_chunk import (
     DONE_LINE,
-    bearer,
     decode_chunk,
     decode_whole,
     request_body,
     told_tokens,
 )
+from loadgen.wire.request_json import bearer
 from loadgen.wire.sse import SseFraming
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class OpenAiCompletions:
     whole_path: str = "/v1/completions"
     framing: type[SseFraming] = SseFraming
     is_streaming: bool = True
+    knows_ignore_eos: bool = True
     done_line: re.Pattern[bytes] | None = DONE_LINE
 
     def headers(self, key: str) -> dict[str, str]:
