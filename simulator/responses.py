@@ -33,7 +33,7 @@ _MESSAGE = Style(
     "msg_", "response.content_part", "response.output_text", "content_index", "output_text"
 )
 _THOUGHT = Style(
-    "rs_", "response.reasoning_part", "response.reasoning_text", "content_index", "reasoning_text"
+    "rs_", "response.content_part", "response.reasoning_text", "content_index", "reasoning_text"
 )
 _SUMMARY = Style(
     "rs_",

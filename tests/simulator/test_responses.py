@@ -48,22 +48,26 @@ def test_the_last_event_holds_the_whole_response_with_its_usage():
 
 
 @pytest.mark.parametrize(
-    ("reasoning", "name", "index"),
+    ("reasoning", "name", "index", "part"),
     [
-        ({}, "response.reasoning_text.delta", "content_index"),
-        ({"summary": "auto"}, "response.reasoning_summary_text.delta", "summary_index"),
+        ({}, "reasoning_text", "content_index", "reasoning_text"),
+        ({"summary": "auto"}, "reasoning_summary_text", "summary_index", "summary_text"),
     ],
 )
-def test_thoughts_are_an_item_of_their_own(reasoning: dict[str, Any], name: str, index: str):
+def test_thoughts_are_an_item_of_their_own(
+    reasoning: dict[str, Any], name: str, index: str, part: str
+):
     body = ask(max_output_tokens=3, reasoning=reasoning)
     events = named_events(answered(PATH, body, "thinking_share=0.67"))
-    thoughts = [event for got, event in events if got == name]
+    thoughts = [event for got, event in events if got == f"response.{name}.delta"]
     assert [(event["output_index"], event[index]) for event in thoughts] == [(0, 0), (0, 0)]
+    added = [event["part"]["type"] for got, event in events if got.endswith("part.added")]
+    assert added == [part, "output_text"]
     response = events[-1][1]["response"]
     assert [item["type"] for item in response["output"]] == ["reasoning", "message"]
     assert response["usage"]["output_tokens_details"] == {"reasoning_tokens": 2}
-    part = response["output"][0]["summary" if reasoning else "content"][0]
-    assert part["text"] == "".join(event["delta"] for event in thoughts)
+    told = response["output"][0]["summary" if reasoning else "content"][0]
+    assert told["text"] == "".join(event["delta"] for event in thoughts)
 
 
 def test_an_answer_that_stops_by_itself_is_completed():
