@@ -34,10 +34,11 @@ def _head(shown: Json) -> str:
     ]
     lines = [
         ("Run", f"{run['name']}  {run['uid']}  {run['state']}"),
-        ("Target", f"{run['target']}  {run['model']}"),
+        ("Target", f"{run['target']}  {run['model']}{_how(run)}"),
         ("Started", run["started_at"] or "not yet"),
         *ended,
         *([] if ended and not shown["levels"] else judged),
+        *([("Self-test", run["self_test"]["sentence"])] if run["self_test"] else []),
         ("Outcomes", ", ".join(f"{n:,} {kind}" for kind, n in shown["outcomes"].items()) or "none"),
     ]
     if slo["result"]:
@@ -47,6 +48,18 @@ def _head(shown: Json) -> str:
         for f in shown["failures"]
     ]
     return "\n".join(f"{name:<9} {_clean(said)}" for name, said in lines)
+
+
+def _how(run: Json) -> str:
+    """What is out of the ordinary on the way to the server; "" if nothing."""
+    told = [
+        "HTTP/2" if run["http"] == "2" else "",
+        f"through the proxy {run['proxy']}" if run["proxy"] else "",
+        "CERTIFICATE NOT VERIFIED" if run["insecure"] else "",
+        f"without {', '.join(run['dropped_fields'])}" if run["dropped_fields"] else "",
+    ]
+    said = ", ".join(part for part in told if part)
+    return f"  ({said})" if said else ""
 
 
 def _level(level: Json) -> str:

@@ -14,6 +14,7 @@ Tone = Literal["good", "bad", "warn", "neutral"]
 
 KNEE_SHARE = 0.25  # an added stream brings less than this share of what the first streams brought
 MORE_STREAMS = 1.05  # levels closer than this are the same load
+UNITS = {"tps_system": "tok/s", "request_rate": "requests/s"}
 KEEPS_UP_SHARE = 0.95  # of the offered rate that a level completes
 
 
@@ -32,7 +33,7 @@ class Headline:
 
 def headline(shown: Json) -> Headline:
     """The run in a sentence.  shown: show.py's levels, outcomes, validity and failures."""
-    levels = by_load([lv for lv in shown["levels"] if lv["metrics"]["ttft"]["n"]])
+    levels = by_load([lv for lv in shown["levels"] if is_answered(lv)])
     failed = _failures(shown)
     if not levels:
         return Headline(failed or "No request was sent.", "bad", [])
@@ -88,6 +89,11 @@ def _by_load(levels: list[Json]) -> tuple[str, Tone]:
     return f"{text} {_by_rate(open_loop)}" if open_loop else text, "neutral"
 
 
+def is_answered(level: Json) -> bool:
+    """Whether the level has an answer to time: a first token, or an answer in one piece."""
+    return bool(_latency(level)[1]["n"])
+
+
 def by_load(levels: list[Json]) -> list[Json]:
     """Closed loop by measured streams in flight, then open loop by offered rate.
 
@@ -114,16 +120,24 @@ def _by_streams(levels: list[Json]) -> str:
             f"measured: {_figures(top)}."
         )
     here, beyond = levels[at], levels[at + 1]
-    if _tps(beyond) < _tps(here):
+    what = _throughput(levels)
+    name, p95 = _latency(beyond)[0], _p95(beyond)
+    if _of_system(beyond, what) < _of_system(here, what):
+        now = (
+            f"{_of_system(beyond, what):,.3g}"
+            if what == "request_rate"
+            else (f"{_of_system(beyond, what):,.0f}")
+        )
         return (
             f"Throughput falls from {_level(here)} on: {_figures(here)}. At {beyond['stage']} it "
-            f"is {_tps(beyond):,.0f} tok/s, and TTFT p95 is {_ttft_p95(beyond)}."
+            f"is {now} {UNITS[what]}, and {name} p95 is {p95}."
         )
-    gain, first = _gain(here, beyond), _tps(levels[0]) / levels[0]["mean_in_flight"]
+    gain = _gain(here, beyond, what)
+    first = _of_system(levels[0], what) / levels[0]["mean_in_flight"]
     return (
         f"Throughput levels off at {_level(here)}: {_figures(here)}. Up to {beyond['stage']} each "
-        f"added stream brings {gain:,.3g} tok/s instead of the first {first:,.3g}, and TTFT p95 "
-        f"goes to {_ttft_p95(beyond)}."
+        f"added stream brings {gain:,.3g} {UNITS[what]} instead of the first {first:,.3g}, and "
+        f"{name} p95 goes to {p95}."
     )
 
 
@@ -131,16 +145,17 @@ def knee(levels: list[Json]) -> int | None:
     """Index of the last level worth its streams; None while every added stream still pays.
 
     Gain = Δ system output TPS / Δ mean streams in flight between neighbours; the knee is the level
-    before the first gain under 25 % of the lowest level's tok/s per stream.
+    before the first gain under 25 % of the lowest level's tok/s per stream.  Where a level's TPS is
+    not known: completed requests/s instead.
     """
-    known = [lv for lv in levels if lv["metrics"]["tps_system"]["value"] is not None]
-    if len(known) < len(levels) or len(levels) < 2 or levels[0]["mean_in_flight"] <= 0:
+    if len(levels) < 2 or levels[0]["mean_in_flight"] <= 0:
         return None
-    first = _tps(levels[0]) / levels[0]["mean_in_flight"]
+    what = _throughput(levels)
+    first = _of_system(levels[0], what) / levels[0]["mean_in_flight"]
     for i in range(len(levels) - 1):
         if levels[i + 1]["mean_in_flight"] < MORE_STREAMS * levels[i]["mean_in_flight"]:
             continue  # the same load twice: a difference, but not a gain per stream
-        if _gain(levels[i], levels[i + 1]) < KNEE_SHARE * first:
+        if _gain(levels[i], levels[i + 1], what) < KNEE_SHARE * first:
             return i
     return None
 
@@ -160,13 +175,19 @@ def _by_rate(levels: list[Json]) -> str:
     return f"Keeps up with every rate up to {_level(kept)}: {_figures(kept)}."
 
 
-def _gain(lower: Json, upper: Json) -> float:
+def _throughput(levels: list[Json]) -> str:
+    """What levels are compared by: system output TPS where each tells it, else requests/s."""
+    told = all(lv["metrics"]["tps_system"]["value"] is not None for lv in levels)
+    return "tps_system" if told else "request_rate"
+
+
+def _gain(lower: Json, upper: Json, what: str) -> float:
     added = upper["mean_in_flight"] - lower["mean_in_flight"]
-    return (_tps(upper) - _tps(lower)) / added if added > 0 else 0.0
+    return (_of_system(upper, what) - _of_system(lower, what)) / added if added > 0 else 0.0
 
 
-def _tps(level: Json) -> float:
-    return float(level["metrics"]["tps_system"]["value"])
+def _of_system(level: Json, what: str) -> float:
+    return float(level["metrics"][what]["value"])
 
 
 def _level(level: Json) -> str:
@@ -180,18 +201,26 @@ def streams_text(n: float, digits: int = 3) -> str:
 
 
 def _figures(level: Json) -> str:
-    tps = level["metrics"]["tps_system"]["value"]
-    said = [f"TTFT p95 {_ttft_p95(level)}"]
-    if tps is not None:
+    metrics = level["metrics"]
+    said = [f"{_latency(level)[0]} p95 {_p95(level)}"]
+    if (tps := metrics["tps_system"]["value"]) is not None:
         said.append(f"system output {tps:,.0f} tok/s")
+    elif (tps := metrics.get("tps_input", {}).get("value")) is not None:
+        said.append(f"system input {tps:,.0f} tok/s")
     return ", ".join(said)
 
 
-def _ttft_p95(level: Json) -> str:
-    """With its n where that is too small to carry it."""
+def _latency(level: Json) -> tuple[str, Json]:
+    """What the level's answers are timed by: TTFT, or E2E where they come in one piece."""
     ttft = level["metrics"]["ttft"]
-    few = f" (few: n = {ttft['n']:,})" if is_thin(ttft["n"], 0.95) else ""
-    return f"{ttft['p95']:,.0f} ms{few}"
+    return ("TTFT", ttft) if ttft["n"] else ("E2E", level["metrics"].get("e2e", ttft))
+
+
+def _p95(level: Json) -> str:
+    """With its n where that is too small to carry it."""
+    _, found = _latency(level)
+    few = f" (few: n = {found['n']:,})" if is_thin(found["n"], 0.95) else ""
+    return f"{found['p95']:,.0f} ms{few}"
 
 
 def _warned(levels: list[Json]) -> str:

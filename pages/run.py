@@ -27,12 +27,12 @@ from ui.run_text import stamps_text, when_text
 from ui.run_tiles import level_tiles
 from ui.run_view import (
     TONES,
-    VALIDITY,
     form_params,
     leading_level,
     levels_without_itl,
     ttft_limit_ms,
     unfinished_sentence,
+    validity_words,
     verdict_words,
 )
 
@@ -63,7 +63,7 @@ def head(run: Json, shown: Json | None, plan: Json | None) -> None:
             if plan:
                 badges(plan)
             if shown and shown["levels"]:
-                tone, words = VALIDITY[shown["validity"]["verdict"]]
+                tone, words = validity_words(shown["validity"])
                 with st.container(horizontal=True, gap="xsmall"):
                     st.badge(
                         when_text(run, st.context.timezone),
@@ -188,6 +188,10 @@ if shown["levels"]:
     )
     level = shown["levels"][chosen]
     tiles(level_tiles(level))
+    tone, words = validity_words(level["validity"])
+    with st.container(horizontal=True, gap="xsmall"):
+        st.badge(words, icon=":material/verified:", color=tone)
+        st.caption(label(level["validity"]["reason"], 400))
     st.caption(f"Window: {label(level['window']['reason'], 300)}")
     st.caption(
         "In grey: 95 % confidence interval and number of samples; ≥ where they are too few for an "

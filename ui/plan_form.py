@@ -17,6 +17,8 @@ FIELDS: tuple[tuple[str, str, str], ...] = (
     (r"^target\.url", "endpoint", "URL"),
     (r"^target\.model", "endpoint", "Model"),
     (r"^target\.api_key_env", "endpoint", "Key variable"),
+    (r"^target\.ca_file", "endpoint", "CA file"),
+    (r"^target\.tokenizer", "endpoint", "Tokenizer"),
     (r"^target\.\w+", "endpoint", "Endpoint"),
     (r"^workload\.prompt_tokens", "workload", "Prompt tokens"),
     (r"^workload\.output_tokens", "workload", "Output tokens"),
@@ -47,6 +49,10 @@ class PlanFields:
     ends: Literal["seconds", "requests"]
     end_value: float | None
     ttft_p95_ms: float | None
+    verify_tls: bool = True
+    ca_file: str | None = None
+    tokenizer: str | None = None
+    stream: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +98,15 @@ def raw_plan(fields: PlanFields, levels: list[float]) -> dict[str, Any]:
             "model": fields.model.strip(),
             "api": fields.api,
             "api_key_env": (fields.api_key_env or "").strip() or None,
+            "verify_tls": fields.verify_tls,
+            "ca_file": (fields.ca_file or "").strip() or None,
+            "tokenizer": (fields.tokenizer or "").strip() or None,
         },
         "workload": {
             "prompt_tokens": fields.prompt_tokens,
             "output_tokens": fields.output_tokens,
             "unique_prompts": fields.unique_prompts,
+            "stream": fields.stream,
         },
         "stages": [_stage(fields.kind, level) | end for level in levels],
         "slos": [slo] if fields.ttft_p95_ms is not None else [],

@@ -60,7 +60,33 @@ def _own_endpoint() -> dict[str, Any]:
         help="Headway reads the key from the environment of this dashboard when the run starts. "
         "The key itself is never typed here, stored or shown.",
     )
-    return {"url": url, "model": model, "api": api, "api_key_env": key_env}
+    return {"url": url, "model": model, "api": api, "api_key_env": key_env, **_more_fields()}
+
+
+def _more_fields() -> dict[str, Any]:
+    """What few endpoints need: their own certificates, a tokenizer for servers without usage."""
+    with st.expander("Certificates and token counts"):
+        verify = st.toggle(
+            "Verify the server's certificate",
+            value=True,
+            key="verify_tls",
+            bind="query-params",
+            help="Off: anyone on the way could answer. Every page of the run will say so.",
+        )
+        ca_file = st.text_input(
+            "CA file",
+            key="ca_file",
+            bind="query-params",
+            placeholder="PEM file of your own authority, on this machine",
+        )
+        tokenizer = st.text_input(
+            "Tokenizer",
+            key="tokenizer",
+            bind="query-params",
+            placeholder="tokenizer.json or hub name – for servers that send no usage",
+            help="Counts the tokens of each answer after the run, never while it goes on.",
+        )
+    return {"verify_tls": verify, "ca_file": ca_file, "tokenizer": tokenizer}
 
 
 def workload_fields() -> dict[str, Any]:
@@ -98,7 +124,14 @@ def workload_fields() -> dict[str, Any]:
         help="Off: every request begins alike, and a server with a prefix cache answers faster "
         "than it would to real users.",
     )
-    return {**lengths, "unique_prompts": unique}
+    stream = st.toggle(
+        "Stream the answers",
+        value=True,
+        key="stream",
+        bind="query-params",
+        help="Off: each answer comes in one piece. It has an end-to-end time, but no first token.",
+    )
+    return {**lengths, "unique_prompts": unique, "stream": stream}
 
 
 def load_fields() -> dict[str, Any]:

@@ -2,7 +2,17 @@
 
 from dataclasses import dataclass
 
-API_TITLES = {"openai_chat": "OpenAI chat", "openai_completions": "OpenAI completions"}
+API_TITLES = {
+    "openai_chat": "OpenAI chat",
+    "openai_completions": "OpenAI completions",
+    "openai_responses": "OpenAI Responses",
+    "openai_embeddings": "OpenAI embeddings",
+    "anthropic_messages": "Anthropic Messages",
+    "ollama_chat": "Ollama chat",
+    "ollama_generate": "Ollama generate",
+    "tgi": "TGI generate_stream",
+    "llamacpp": "llama.cpp completion",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from ui.guard import guard, say
 from ui.plain import label
 from ui.run_text import STATES, endpoint_text, load_text, workload_text
 
+NOT_VERIFIED = "certificate not verified"
 UID = re.compile(r"[0-9a-f-]{8,36}")  # nothing else may become part of a path
 
 
@@ -53,6 +54,8 @@ def badges(plan: dict[str, Any]) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for icon, text in shown:
             st.badge(label(text, 60), icon=f":material/{icon}:", color="gray")
+        if not target["verify_tls"]:
+            st.badge(NOT_VERIFIED, icon=":material/gpp_bad:", color="red")
 
 
 def wait_for_the_end(run: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.validity import DISBELIEF
-from analysis.verdict import knee
+from analysis.verdict import is_answered, knee
 from loadgen.run_folder import terminal
 from ui.card import Tone
 from ui.run_text import STATES
@@ -17,7 +17,7 @@ SLO_WORDS = {
 }
 VALIDITY: dict[str, tuple[Tone, str]] = {
     "exact": ("green", "times exact"),
-    "bounded": ("green", "times right within a bound"),
+    "bounded": ("green", "times right within {bound_ms:.2g} ms"),
     "saturated": ("red", "do not believe: load generator saturated"),
     "unknown": ("gray", "validity unknown"),
 }
@@ -30,7 +30,7 @@ def leading_level(levels: list[Json]) -> int:
     """
     if levels[0]["slos"]:
         return (_held(levels) or [0])[-1]
-    answered = [i for i, level in enumerate(levels) if level["metrics"]["ttft"]["n"]]
+    answered = [i for i, level in enumerate(levels) if is_answered(level)]
     if not answered:
         return 0
     at = knee([levels[i] for i in answered])
@@ -57,11 +57,19 @@ def verdict_words(shown: Json) -> tuple[str, str]:
     if validity["verdict"] == "saturated":
         headline = DISBELIEF
         sentences = [_without_disbelief(said) for said in sentences]
-    elif not any(level["metrics"]["ttft"]["n"] for level in shown["levels"]):
+    elif not any(map(is_answered, shown["levels"])):
         headline = "No request was answered"
     else:
         headline = _slo_words(shown["levels"], slo)
     return headline, "\n".join(sentences)
+
+
+def validity_words(validity: Json) -> tuple[Tone, str]:
+    """(tone, words) of a badge: may the times of a run, or of a level, be believed?"""
+    tone, words = VALIDITY[validity["verdict"]]
+    if validity["verdict"] == "bounded" and validity["bound_ms"] is None:
+        return tone, "times right within a bound"
+    return tone, words.format(bound_ms=validity["bound_ms"])
 
 
 def _without_disbelief(said: str) -> str:
@@ -110,6 +118,9 @@ def form_params(plan: Json) -> dict[str, str]:
     else:
         params |= {"endpoint": "My endpoint", "url": target["url"], "model": target["model"]}
         params["api"] = target["api"]
+        params |= {k: target[k] for k in ("ca_file", "tokenizer") if target[k]}
+        params |= {} if target["verify_tls"] else {"verify_tls": "false"}
+    params |= {} if workload["stream"] else {"stream": "false"}
     closed = [s["concurrency"] for s in stages if s["kind"] == "closed"]
     rates = [s["rate_per_s"] for s in stages if s["kind"] == "open"]
     if closed:

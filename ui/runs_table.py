@@ -18,7 +18,10 @@ def runs_table(runs: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
         {
             "State": [[STATES[state][1]] for state in runs["state"]],
             "Run": runs["name"],
-            "Endpoint": [endpoint_text(url or "") for url in runs["url"]],
+            "Endpoint": [
+                endpoint_text(url or "") + _insecure(plan)
+                for url, plan in zip(runs["url"], plans, strict=True)
+            ],
             "Model": runs["model"],
             "Load": [load_text(plan.get("stages", [])) for plan in plans],
             "Requests": runs["n_requests"].astype("Int64"),
@@ -72,6 +75,13 @@ def _plan(text: Any) -> dict[str, Any]:
     except (TypeError, ValueError):
         return {}
     return plan if isinstance(plan, dict) else {}
+
+
+def _insecure(plan: dict[str, Any]) -> str:
+    """Said wherever the run is shown: its server's certificate was not verified."""
+    target = plan.get("target")
+    is_off = isinstance(target, dict) and target.get("verify_tls") is False
+    return " ⚠ certificate not verified" if is_off else ""
 
 
 def _ms_list(values: Any) -> list[float] | None:

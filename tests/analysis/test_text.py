@@ -72,3 +72,16 @@ def test_a_run_that_failed_before_any_load_says_why_and_nothing_else():
 
 def test_an_empty_run_prints():
     assert "No request was sent." in text(show(Made([], []).ask, UID))
+
+
+def test_what_is_unusual_on_the_way_to_the_server_stands_beside_its_name(steady):
+    made = Made(back_to_back(30), [stage(0, "c=1", 0, 9 * SECOND)])
+    made.cursor.execute(
+        "UPDATE runs SET insecure = true, http = '2', proxy = 'proxy:3128', "
+        """dropped_fields = '["ignore_eos"]', self_test = '{"sentence": "Drip ok."}'"""
+    )
+    told = text(show(made.ask, UID))
+    way = "HTTP/2, through the proxy proxy:3128, CERTIFICATE NOT VERIFIED, without ignore_eos"
+    assert f"({way})" in told
+    assert "Self-test Drip ok." in told
+    assert "NOT VERIFIED" not in steady

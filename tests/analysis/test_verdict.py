@@ -96,8 +96,8 @@ def test_a_sweep_that_still_grows_is_not_called_saturated():
     assert "still grows" in said(levels)
 
 
-@pytest.mark.parametrize("levels", [[], [level(1, 50)], [level(1, None), level(4, 100)]])
-def test_no_knee_without_two_known_levels(levels):
+@pytest.mark.parametrize("levels", [[], [level(1, 50)]])
+def test_no_knee_without_two_levels(levels):
     assert knee(levels) is None
 
 
@@ -195,3 +195,34 @@ def test_an_open_level_is_no_step_of_a_closed_sweep():
     found = said([level(1, 60), level(4, 220), level(16, 800), arrivals])
     assert "still grows with each added stream at c=16" in found
     assert "Keeps up with every rate up to 5/s" in found
+
+
+def whole(streams, rate, p95=200.0, tps_input=None):
+    """A level whose answers came in one piece."""
+    made = level(streams, None)
+    made["metrics"] |= {
+        "ttft": {"n": 0, "p95": None},
+        "e2e": {"n": 500, "p95": p95},
+        "tps_input": {"value": tps_input},
+        "request_rate": {"value": rate},
+    }
+    return made
+
+
+def test_answers_in_one_piece_are_told_by_e2e_and_input():
+    assert said([whole(1, 5.0, tps_input=1280.0)]) == (
+        "At c=1 (1 stream in flight): E2E p95 200 ms, system input 1,280 tok/s."
+    )
+
+
+def test_where_no_tokens_are_told_requests_per_second_tell_whether_it_still_grows():
+    assert knee([whole(1, 5.0), whole(4, 20.0)]) is None
+    text = said([whole(1, 5.0), whole(4, 20.0), whole(8, 20.5)])
+    assert text.startswith("Throughput levels off at c=4")
+    assert "0.125 requests/s instead of the first 5" in text
+
+
+def test_a_level_that_does_not_tell_its_tokens_is_not_said_to_grow():
+    silent = [level(1, None), level(8, None)]
+    silent[1]["metrics"]["request_rate"]["value"] = 1.0
+    assert said(silent).startswith("Throughput levels off at c=1")
