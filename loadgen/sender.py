@@ -54,6 +54,7 @@ class Sender:
                 request_id=planned.request_id,
                 head_and_body=http_request(self.endpoint, self._path, headers, body),
                 meta=meta,
+                done_line=self._api.done_line,
             )
         )
 

@@ -1,12 +1,13 @@
 """One request's answer as far as it came: enough to know when it ends and whether to reuse."""
 
+import re
 import time
 from typing import Any
 
 import httptools
 from gevent.hub import Waiter
 
-from loadgen.transport.call import Done
+from loadgen.transport.call import DONE_LINE, Done
 from loadgen.transport.connection import Connection, Phases
 
 TAIL_BYTES = 64
@@ -16,7 +17,9 @@ class Answer:
     """State of one request; also httptools' protocol, which is told of the head and of the end.
 
     connection: None while there is none and after the end.  last_ns: the latest read, before the
-    first one the send.  tail: at least the last 64 bytes; empty while none came.
+    first one the send.  tail: at least the last 64 bytes; empty while none came.  n_bytes: all that
+    came.  The sweep's own: heard_ns, the latest read that was more than comments, and n_heard, the
+    bytes it has looked at; done_line_ns, the read with the line that ends the stream.
     """
 
     __slots__ = (
@@ -25,13 +28,17 @@ class Answer:
         "attempt",
         "cancelled",
         "connection",
+        "done_line",
         "done_line_ns",
+        "heard_ns",
         "http_status",
         "is_complete",
         "is_kept_alive",
         "is_recorded",
         "is_reused",
         "last_ns",
+        "n_bytes",
+        "n_heard",
         "parser",
         "phases",
         "reconnects",
@@ -41,8 +48,9 @@ class Answer:
         "waiter",
     )
 
-    def __init__(self, request_id: int) -> None:
+    def __init__(self, request_id: int, done_line: re.Pattern[bytes] | None = DONE_LINE) -> None:
         self.request_id = request_id
+        self.done_line = done_line
         self.waiter: Any = Waiter()
         self.attempt: Any = None  # the greenlet that connects
         self.cancelled: str | None = None
@@ -58,7 +66,7 @@ class Answer:
         self._reset()
         self.connection = connection
         self.parser = httptools.HttpResponseParser(self)
-        self.last_ns = time.monotonic_ns()
+        self.last_ns = self.heard_ns = time.monotonic_ns()
 
     def end(self) -> None:
         """Let go of connection and parser; the parser holds this object, and cycles stay for ever
@@ -96,7 +104,8 @@ class Answer:
         self.http_status: int | None = None
         self.is_complete = self.is_kept_alive = self._is_framed = False
         self.tail = b""
-        self.last_ns = 0
+        self.last_ns = self.heard_ns = 0
+        self.n_bytes = self.n_heard = 0
         self.done_line_ns: int | None = None
 
 

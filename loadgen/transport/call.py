@@ -1,5 +1,6 @@
 """What the pool is asked to do, what it answers, and where it puts what it reads."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -14,6 +15,9 @@ Cause = Literal[
     "not_sent",
     "malformed",
 ]
+
+DONE_LINE = re.compile(rb"[\r\n]data: ?\[DONE\][\r\n]")
+"""What OpenAI's API, and whatever speaks it, ends a stream with."""
 
 
 class Spool(Protocol):
@@ -38,7 +42,7 @@ class Spool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Limits in seconds: opening a connection, no byte arriving, the whole request."""
+    """Limits in seconds: opening a connection, nothing but comments arriving, the whole request."""
 
     connect_s: float
     silence_s: float
@@ -47,16 +51,21 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request as bytes; meta: the OPEN record's fields but send_ns."""
+    """One request as bytes; meta: the OPEN record's fields but send_ns.
+
+    done_line: found in the last line of a stream that is over though its connection may stay open;
+    None: the API has no such line.
+    """
 
     request_id: int
     head_and_body: bytes
     meta: dict[str, Any]
+    done_line: re.Pattern[bytes] | None = DONE_LINE
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a request ended.  `done`: by the rules of HTTP, or by `data: [DONE]`; detail: a sentence.
+    """How a request ended.  `done`: by the rules of HTTP, or by Call.done_line; detail: a sentence.
 
     An answer of 404 is `done` too.  send_ns None: it was never begun.
     """

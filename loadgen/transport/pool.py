@@ -105,7 +105,7 @@ class Pool:
             raise self._spool_error
         if self._is_closed:
             return Done("not_sent", None, time.monotonic_ns(), None, "the pool was closed")
-        answer = Answer(call.request_id)
+        answer = Answer(call.request_id, call.done_line)
         self._under_way[call.request_id] = answer
         try:
             return self._perform(answer, call)

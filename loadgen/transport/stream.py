@@ -105,6 +105,7 @@ def _reader(answer: Answer, connection: Connection, shared: Reading) -> Callable
                 shared.ended(answer, None)
                 return
             answer.last_ns = mono_ns
+            answer.n_bytes += len(data)
             answer.tail = data if len(data) >= TAIL_BYTES else answer.tail[-TAIL_BYTES:] + data
             shared.delays_ns.append(delay_ns)
             poll_ns = polls.poll_ns
