@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import gevent
 import psutil
 
 from loadgen.collector import Collector
+from loadgen.transport.pool import Pool
 from storage.raw_spool import backlog_bytes
 from storage.records import Pulse
 
@@ -27,7 +27,8 @@ class Counts:
     not_sent: int = 0
     in_flight: int = 0
     stage: int = 0
-    send_lags_us: list[int] = field(default_factory=list[int])  # of this second
+    send_lags_us: list[int] = field(default_factory=list[int])  # of this second, as the next
+    dispatch_lags_us: list[int] = field(default_factory=list[int])
 
 
 class HubTick:
@@ -60,9 +61,12 @@ class PulseMaker:
         self._process.cpu_percent()
         self._cpu = (time.monotonic(), 0.0)
 
-    def make(self, counts: Counts, reads: Any, collector: Collector, hub: HubTick) -> Pulse:
-        """reads: the transport's ReadStats of this second, taken (and so reset) by the caller."""
-        lags, counts.send_lags_us = sorted(counts.send_lags_us), []
+    def make(self, counts: Counts, pool: Pool, collector: Collector, hub: HubTick) -> Pulse:
+        """Takes, and so resets, what pool and counts have gathered since the last call."""
+        reads, opened = pool.take_stats(), pool.take_connects()
+        lags, counts.send_lags_us = counts.send_lags_us, []
+        dispatch_lags, counts.dispatch_lags_us = counts.dispatch_lags_us, []
+        connects_us = [phases.connect_ns // 1000 for phases in opened if phases.connect_ns]
         return Pulse(
             worker=self._worker,
             t_us=(time.monotonic_ns() - self._t0_ns) // 1000,
@@ -77,13 +81,17 @@ class PulseMaker:
             read_lag_p50_us=reads.lag_p50_us,
             read_lag_p99_us=reads.lag_p99_us,
             read_lag_max_us=reads.lag_max_us,
-            send_lag_p99_us=lags[int(0.99 * (len(lags) - 1))] if lags else None,
-            send_lag_max_us=lags[-1] if lags else None,
+            send_lag_p99_us=_quantile(lags, 0.99),
+            send_lag_max_us=max(lags, default=None),
             hub_late_max_us=hub.latest_us(),
             gc_pause_max_us=collector.longest_us(),
             cpu_share=self._cpu_share(),
             rss_bytes=self._process.memory_info().rss,
             backlog_bytes=backlog_bytes(self._spool, self._worker),
+            connects=len(opened),
+            connect_p50_us=_quantile(connects_us, 0.5),
+            rtt_p50_us=pool.rtt_us(),
+            dispatch_lag_p99_us=_quantile(dispatch_lags, 0.99),
         )
 
     def _cpu_share(self) -> float:
@@ -93,6 +101,11 @@ class PulseMaker:
             share = self._process.cpu_percent() / 100
             self._cpu = (time.monotonic(), share)
         return share
+
+
+def _quantile(values: list[int], q: float) -> int | None:
+    """One of the values, for a glance each second; None if there is none."""
+    return sorted(values)[int(q * (len(values) - 1))] if values else None
 
 
 def every_second(beat: Callable[[], None]) -> None:

@@ -136,6 +136,8 @@ class Worker:
             return
         counts.in_flight += 1
         counts.sent += 1
+        if due_ns is not None:
+            counts.dispatch_lags_us.append((time.monotonic_ns() - due_ns) // 1000)
         try:
             done = self._sender.send(planned, due_ns)
         except SpoolError as error:  # nothing can be recorded, so nothing more is asked
@@ -173,8 +175,7 @@ class Worker:
 
     def _beat(self) -> None:
         self.counts.in_flight = max(0, self.counts.in_flight)
-        reads = self._sender.pool.take_stats()
-        pulse = self._pulses.make(self.counts, reads, self._collector, self._hub)
+        pulse = self._pulses.make(self.counts, self._sender.pool, self._collector, self._hub)
         self._spool.pulse(asdict(pulse))
         if self._level is not None and int(time.monotonic()) % YOUNG_EVERY_S == 0:
             self._collector.young()
