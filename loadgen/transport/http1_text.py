@@ -33,6 +33,11 @@ def is_http1(first_bytes: bytes) -> bool:
     return first_bytes.startswith(b"HTTP/1.")
 
 
+def chunk(data: bytes) -> bytes:
+    """One chunk of a body; nothing for nothing, which would end it."""
+    return b"%x\r\n%b\r\n" % (len(data), data) if data else b""
+
+
 class AnswerText:
     """One answer's events as HTTP/1.1 bytes.  The body is chunked, a chunk for each DATA frame.
 
@@ -49,7 +54,7 @@ class AnswerText:
         """The bytes of this event; empty for one that is no part of an answer."""
         match event:
             case happened.DataReceived():
-                return b"%x\r\n%b\r\n" % (len(event.data), event.data) if event.data else b""
+                return chunk(event.data)
             case happened.ResponseReceived():
                 return self._head(event.headers)
             case happened.InformationalResponseReceived():

@@ -14,7 +14,14 @@ from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 
 from loadgen.transport import http1_text
-from loadgen.transport.http2_frames import GoAway, is_too_long, split_frames
+from loadgen.transport.http2_frames import (
+    HEAD_BYTES,
+    GoAway,
+    is_too_long,
+    plain_data_head,
+    split_frames,
+    window_update,
+)
 
 WINDOW_BYTES = 1 << 26  # half of it is returned at a time; no server waits for us
 FIRST_WINDOW_BYTES = 65_535  # what the standard grants a connection before anything is said
@@ -31,15 +38,21 @@ class NotHttp2(OSError):
 class Http2:
     """One connection's HTTP/2 state, sans-io.  Its preface waits in owed() from the beginning.
 
+    A DATA frame that is plainly one more piece of a stream does not go through h2 (36 µs, and there
+    is one for each token); the windows it used are given back by us.
+
     trouble: why no more can come, None while more can.  can_go_on: whether another request may
     follow once the one under way has ended.
     """
 
     __slots__ = (
         "_body",
+        "_freed_bytes",
         "_h2",
         "_is_ended",
         "_partial",
+        "_piece_head",
+        "_returned",
         "_scheme",
         "_stream",
         "_text",
@@ -54,7 +67,9 @@ class Http2:
         self._h2.local_settings = Settings(client=True, initial_values=wanted)
         self._h2.initiate_connection()
         self._h2.increment_flow_control_window(WINDOW_BYTES - FIRST_WINDOW_BYTES)
-        self._partial = b""
+        self._partial = self._returned = b""
+        self._piece_head: bytes | None = None
+        self._freed_bytes = 0
         self._stream = 0
         self._body = memoryview(b"")
         self._is_ended = True
@@ -69,12 +84,13 @@ class Http2:
 
     def owed(self) -> bytes:
         """What the connection itself wants to send: preface, acknowledgements, freed body parts."""
-        return self._h2.data_to_send()
+        returned, self._returned = self._returned, b""
+        return self._h2.data_to_send() + returned
 
     def request(self, head_and_body: bytes) -> bytes:
         """What to send for this HTTP/1.1 request; the rest of a large body follows in owed()."""
         headers, body = http1_text.request_headers(head_and_body, self._scheme)
-        self._text, self._is_ended = http1_text.AnswerText(), False
+        self._text, self._is_ended, self._piece_head = http1_text.AnswerText(), False, None
         try:
             self._stream = self._h2.get_next_available_stream_id()
             self._h2.send_headers(self._stream, headers, end_stream=not body)
@@ -101,6 +117,8 @@ class Http2:
             for frame in frames:
                 if isinstance(frame, GoAway):
                     self._going_away(frame)
+                elif frame[3:HEAD_BYTES] == self._piece_head:
+                    plain += self._piece(frame)
                 else:
                     plain += self._answered(self._h2.receive_data(frame))
             if is_too_long(self._partial):
@@ -114,6 +132,14 @@ class Http2:
             raise self.trouble
         return plain
 
+    def _piece(self, frame: bytes) -> bytes:
+        self._freed_bytes += len(frame) - HEAD_BYTES
+        if self._freed_bytes >= WINDOW_BYTES // 2:
+            for stream in (0, self._stream):
+                self._returned += window_update(stream, self._freed_bytes)
+            self._freed_bytes = 0
+        return http1_text.chunk(frame[HEAD_BYTES:])
+
     def _answered(self, events: Iterable[happened.Event]) -> bytes:
         plain = b""
         for event in events:
@@ -124,10 +150,12 @@ class Http2:
             if isinstance(event, happened.StreamReset):
                 self._reset(event)
             elif isinstance(event, happened.StreamEnded):
-                self._is_ended = True
+                self._is_ended, self._piece_head = True, None
                 plain += self._text.end()
             else:
                 plain += self._text.piece(event)
+                if isinstance(event, happened.ResponseReceived) and not _has_length(event):
+                    self._piece_head = plain_data_head(self._stream)
         return plain
 
     def _reset(self, event: happened.StreamReset) -> None:
@@ -143,7 +171,7 @@ class Http2:
             self._end(Http2Broken(f"HTTP/2 GOAWAY: {_code(frame.error_code)}{said}"))
 
     def _end(self, trouble: OSError) -> None:
-        self.can_go_on = False
+        self.can_go_on, self._piece_head = False, None
         self._body = memoryview(b"")
         self.trouble = self.trouble or trouble
 
@@ -156,6 +184,11 @@ class Http2:
                 return
             piece, self._body = self._body[:n], self._body[n:]
             self._h2.send_data(self._stream, bytes(piece), end_stream=not self._body)
+
+
+def _has_length(event: happened.ResponseReceived) -> bool:
+    """Whether h2 will hold the body against a length, so that it must see each piece."""
+    return any(name == b"content-length" for name, _ in event.headers)
 
 
 def _code(code: ErrorCodes | int | None) -> str:

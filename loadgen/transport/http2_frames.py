@@ -11,6 +11,7 @@ HEAD_BYTES = 9
 MAX_FRAME_BYTES = 16_384  # what the standard allows a server to which nothing else was said
 GOAWAY, SETTINGS = 0x07, 0x04
 _LAST_AND_CODE = struct.Struct(">II")
+_WINDOW_UPDATE_HEAD = b"\0\0\x04\x08\0"  # four bytes follow; the type; no flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,16 @@ def split_frames(data: bytes) -> tuple[list[bytes | GoAway], bytes]:
         frames.append(_frame(data[at:end]))
         at = end
     return frames, data[at:]
+
+
+def plain_data_head(stream: int) -> bytes:
+    """Bytes 3 to 9 of a DATA frame of this stream: no padding, and not its last."""
+    return b"\0\0" + stream.to_bytes(4)
+
+
+def window_update(stream: int, freed_bytes: int) -> bytes:
+    """The frame that lets the server send so much more; stream 0: on the connection."""
+    return _WINDOW_UPDATE_HEAD + stream.to_bytes(4) + freed_bytes.to_bytes(4)
 
 
 def is_too_long(rest: bytes) -> bool:

@@ -1,5 +1,7 @@
 """The other side of HTTP/2, by the h2 library in server mode: on bytes, and on a socket."""
 
+import contextlib
+
 import h2.events as happened
 from h2.config import H2Configuration
 from h2.connection import H2Connection
@@ -79,9 +81,18 @@ def h2_script(answer, peers):
             flush()
             for stream in ready:
                 if answer(peer, stream, flush) == "close":
+                    drain(connection)
                     return
 
     return script
+
+
+def drain(connection):
+    """Read what the other side still says: unread, it would make our end a reset."""
+    connection.settimeout(0.1)
+    with contextlib.suppress(TimeoutError):
+        while connection.recv(65536):
+            pass
 
 
 def streamed(*pieces):

@@ -1,5 +1,6 @@
 """HTTP/2 in, HTTP/1.1 out, without a socket: against the h2 library in server mode."""
 
+import contextlib
 from itertools import pairwise
 
 import h2.events as happened
@@ -123,18 +124,58 @@ def test_announcements_and_trailers_stay_what_they_are():
 @given(
     payloads=st.lists(st.binary(max_size=40), max_size=6),
     places=st.lists(st.integers(0, 10_000), max_size=12),
+    has_length=st.booleans(),  # then every frame goes through the h2 library
+    padding=st.sampled_from([None, 0, 7]),
 )
-def test_any_cut_of_the_bytes_gives_the_same_answer(payloads, places):
+def test_any_cut_of_the_bytes_gives_the_same_answer(payloads, places, has_length, padding):
     client, peer = asked()
-    peer.begin(1)
+    length = {"content-length": str(sum(map(len, payloads)))} if has_length else {}
+    peer.begin(1, **length)
     for payload in payloads:
-        peer.piece(1, payload)
+        peer.h2.send_data(1, payload, pad_length=padding)
     peer.h2.ping(b"12345678")
     peer.end(1)
     raw = peer.owed()
     edges = [0, *sorted({p % len(raw) for p in places} - {0}), len(raw)]
     seen = Seen(b"".join(client.received(raw[a:b]) for a, b in pairwise(edges)))
     assert (seen.body, seen.messages) == (b"".join(payloads), 1)
+
+
+FRAMES = st.builds(
+    lambda kind, flags, stream, content: (
+        len(content).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + content
+    ),
+    st.integers(0, 10),
+    st.one_of(st.sampled_from([0, 1, 4, 5, 8, 9]), st.integers(0, 255)),
+    st.sampled_from([0, 1, 2, 3, 7]),
+    st.binary(max_size=24),
+)
+
+
+@given(frames=st.lists(st.one_of(FRAMES, st.binary(max_size=12)), max_size=8), begun=st.booleans())
+def test_nonsense_ends_the_connection_with_an_error_of_the_endpoint(frames, begun):
+    client, peer = asked()
+    if begun:
+        peer.begin(1)
+        client.received(peer.owed())
+    with contextlib.suppress(Http2Broken, NotHttp2):
+        for frame in frames:
+            client.received(frame)
+            client.owed()
+    assert client.trouble is None or not client.can_go_on
+
+
+def test_a_frame_after_the_end_of_the_answer_is_no_part_of_it():
+    client, peer = asked()
+    peer.begin(1)
+    peer.piece(1, b"a")
+    said = peer.owed()
+    client.received(said)
+    late = said[-10:]
+    peer.end(1)
+    client.received(peer.owed())
+    assert client.received(late) == b""
+    assert not client.can_go_on
 
 
 def test_a_large_body_waits_for_the_servers_windows_and_arrives_whole():
