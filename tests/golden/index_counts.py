@@ -13,7 +13,8 @@ ONE_USAGE_EACH = "llama.cpp tells a usage for each choice; the index keeps the l
 HALF_A_USAGE = "LiteLLM passes the usage of one of two choices: we say that nobody counted"
 ZERO_USAGE = "LiteLLM fills in a usage of zeros: we say that nobody counted"
 NULL_EVENT = "an event `data: null` is JSON, but the index did not count it"
-RESUMED = "two choices under one index, the second one's text after the first one's finish"
+BY_TIMINGS = "llama.cpp's timings count the tokens where no usage was asked for"
+BY_LOGPROBS = "log probabilities count the tokens where no usage was asked for"
 
 DIFFERENCES: dict[str, tuple[str, dict[str, int | None]]] = {
     "llamacpp/chat_stream_n2": (ONE_USAGE_EACH, {"output_tokens": 32}),
@@ -23,7 +24,22 @@ DIFFERENCES: dict[str, tuple[str, dict[str, int | None]]] = {
         {"output_tokens": 8, "events": 11},
     ),
     "litellm_llamacpp/chat_stream_n2": (HALF_A_USAGE, {"output_tokens": None}),
+    "litellm_llamacpp/completions_stream_n2": (HALF_A_USAGE, {"output_tokens": None}),
+    "litellm_llamacpp/completions_stream_two_prompts": (HALF_A_USAGE, {"output_tokens": None}),
     "litellm_llamacpp/completions_stream_logprobs": (ZERO_USAGE, {"output_tokens": None}),
+    "litellm_llamacpp/chat_stream_logprobs": (BY_LOGPROBS, {"output_tokens": 4}),
+    "vllm/chat_stream_logprobs": (BY_LOGPROBS, {"output_tokens": 4}),
+    "vllm/completions_stream_logprobs": (BY_LOGPROBS, {"output_tokens": 3}),
+    "llamacpp/chat_stream_json_object": (BY_TIMINGS, {"output_tokens": 39}),
+    "llamacpp/chat_stream_logprobs": (BY_TIMINGS, {"output_tokens": 4}),
+    "llamacpp/chat_stream_max0": (BY_TIMINGS, {"output_tokens": 1}),
+    "llamacpp/chat_stream_no_usage": (BY_TIMINGS, {"output_tokens": 16}),
+    "llamacpp/chat_stream_progress": (BY_TIMINGS, {"output_tokens": 4}),
+    "llamacpp/err_bad_model": (BY_TIMINGS, {"output_tokens": 16}),
+    "llamacpp/err_empty_messages": (BY_TIMINGS, {"output_tokens": 16}),
+    "llamacpp/err_negative_temperature": (BY_TIMINGS, {"output_tokens": 16}),
+    "llamacpp/gzip_accepted": (BY_TIMINGS, {"output_tokens": 4}),
+    "llamacpp/http10_style_close": (BY_TIMINGS, {"output_tokens": 4}),
 }
 """Recording -> (why, our counts)."""
 
@@ -48,14 +64,21 @@ def expected(name: str, row: dict[str, str]) -> dict[str, Any]:
     return found | DIFFERENCES.get(name, ("", {}))[1]
 
 
+def n_events(api: str, said: dict[str, Any]) -> int:
+    """Events with JSON in them; one choice for each event.  Anthropic's end is JSON, too."""
+    other = said.get("other_events", {})
+    not_json = other.get("comment", 0)
+    not_json += 0 if api == "anthropic_messages" else other.get("done", 0)
+    return said["n_chunks"] + sum(other.values()) - not_json
+
+
 def found(said: dict[str, Any]) -> dict[str, Any]:
-    """The same of what our decoder says; one choice for each event."""
+    """The same of what our decoder says of one of OpenAI's streams."""
     other, kinds = said.get("other_events", {}), said["kinds"]
-    not_json = other.get("done", 0) + other.get("comment", 0)
     return {
         "role": other.get("role", 0),
         **{kind: kinds.get(kind, 0) for kind in ("content", "reasoning", "tool")},
-        "events": said["n_chunks"] + sum(other.values()) - not_json,
+        "events": n_events(OPENAI[0], said),
         "finish_reason": said.get("finish_reason"),
         "output_tokens": said.get("output_tokens"),
         "usage_alone": other.get("usage", 0),
@@ -75,8 +98,3 @@ def outcome(row: dict[str, str]) -> str:
         return "truncated" if row["end"] == "eof" else "cancelled"
     tokens = sum(int(row[kind]) for kind in ("content", "reasoning", "tool"))
     return "complete" if tokens else "empty"
-
-
-def is_openai_stream(api: str | None, row: dict[str, str]) -> bool:
-    """Whether the index could count what the answer says."""
-    return api in OPENAI and row["json_events"] != "0"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from index_counts import DIFFERENCES, RESUMED, expected, found, is_openai_stream, outcome
+from index_counts import DIFFERENCES, OPENAI, expected, found, n_events, outcome
 from recordings import BESIDE, FOLDER, Recording, beside, decoded, index, keep, kept
 
 from loadgen.wire.registry import APIS
@@ -20,7 +20,9 @@ KEPT = kept()
 INDEX = index(FOLDER)
 SERVERS = sorted({recording.server for recording in KEPT})
 OURS = [r for r in KEPT if r.api]
-OPENAI = [r for r in KEPT if is_openai_stream(r.api, INDEX[r.name])]
+STREAMS = [r for r in OURS if INDEX[r.name]["json_events"] != "0"]
+OPENAIS = [r for r in STREAMS if r.api in OPENAI]
+WHOLE = [r for r in OURS if "nonstream" in r.case]
 
 
 def name_of(recording: Recording) -> str:
@@ -45,14 +47,35 @@ def test_recordings_decode_to_their_golden_file(server: str, is_refreshing: bool
         assert fields == golden[case], case
 
 
-@pytest.mark.parametrize("recording", OPENAI, ids=name_of)
+@pytest.mark.parametrize("recording", OPENAIS, ids=name_of)
 def test_a_recorded_stream_holds_what_the_index_counted(recording: Recording):
     assert found(decoded(recording, str(recording.api))) == expected(
         recording.name, INDEX[recording.name]
     )
 
 
-@pytest.mark.parametrize("recording", OPENAI, ids=name_of)
+OTHERS = [r for r in STREAMS if r.api not in OPENAI]
+
+
+@pytest.mark.parametrize("recording", OTHERS, ids=name_of)
+def test_a_recorded_stream_of_another_api_holds_as_many_events_as_the_index(recording: Recording):
+    said = decoded(recording, str(recording.api))
+    assert said["outcome"] == "complete"
+    assert n_events(str(recording.api), said) == int(INDEX[recording.name]["json_events"])
+    assert said["output_tokens"] >= said["n_chunks"] > 0
+    assert said["kinds"] == {"content": said["n_chunks"]}
+
+
+@pytest.mark.parametrize("recording", WHOLE, ids=name_of)
+def test_a_recorded_answer_in_one_piece_has_an_end_and_no_first_token(recording: Recording):
+    said = decoded(recording, str(recording.api))
+    assert (said["outcome"], said["form"]) == ("complete", "whole")
+    assert "first_token_us" not in said
+    assert said["first_byte_us"] <= said["whole_us"] <= said["end_us"]
+    assert said["output_tokens"] in (8, 16, 120), "as many as were asked for"
+
+
+@pytest.mark.parametrize("recording", OPENAIS, ids=name_of)
 def test_a_recorded_stream_ended_as_the_index_says(recording: Recording):
     row = INDEX[recording.name]
     said = decoded(recording, str(recording.api))
@@ -101,20 +124,11 @@ def test_a_recording_in_reads_of_a_few_bytes_means_the_same(recording: Recording
 
 
 def test_every_difference_to_the_index_is_one():
-    names = {r.name for r in OPENAI}
+    names = {r.name for r in OPENAIS}
     assert names >= set(DIFFERENCES)
     for name in DIFFERENCES:
         as_indexed = expected("", INDEX[name])
         assert as_indexed != expected(name, INDEX[name])
-
-
-@pytest.mark.xfail(strict=True, reason=RESUMED)
-def test_text_after_the_finish_of_its_choice_leaves_the_count_unknown():
-    by_name = {r.name: r for r in KEPT}
-    for case in ("completions_stream_n2", "completions_stream_two_prompts"):
-        said = decoded(by_name[f"litellm_llamacpp/{case}"], "openai_completions")
-        assert said["n_chunks"] == 8
-        assert said.get("output_tokens") is None, "4 tokens cannot make 8 chunks"
 
 
 def test_recordings_hold_no_key_and_no_path_of_the_machine_they_were_made_on():
