@@ -1,5 +1,6 @@
 """When bytes arrived: from a read's own times to an instant on the run's line, and its doubt."""
 
+from loadgen.transport.stamps import MAX_DELAY_NS
 from storage.raw_record import POLL_UNKNOWN
 
 MAX_I4 = 2**31 - 1
@@ -13,7 +14,7 @@ class ArrivalClock:
     """The reads of one stream, in order; `*_us` count from the run's time zero.
 
     arrival = read - delay, where delay is how much later than its kernel stamp the read was;
-    without a stamp the arrival is the read.  It never runs backwards: a stamp is turned from one
+    without a stamp that can be true the arrival is the read.  It never runs backwards: a stamp is turned from one
     clock to another by two readings 0.1 µs apart, and the wall clock may be set meanwhile.
     """
 
@@ -43,7 +44,7 @@ class ArrivalClock:
         """One read.  delay_ns -1: no kernel stamp; poll_ns: as in storage.raw_record."""
         if self.lag_us >= 0 or poll_ns != POLL_UNKNOWN:  # else the time of a read that left a rest
             self._previous_ns = self._arrival_ns
-        if delay_ns >= 0 and mono_ns - delay_ns >= poll_ns - CLOCK_STEP_NS:
+        if 0 <= delay_ns < MAX_DELAY_NS and mono_ns - delay_ns >= poll_ns - CLOCK_STEP_NS:
             arrival_ns = mono_ns - delay_ns
             self.lag_us = delay_ns // 1000
         else:
