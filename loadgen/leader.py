@@ -2,31 +2,33 @@
 
 import fcntl
 import logging
-import os
-import platform
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any, Protocol
 
 import gevent
 from gevent.event import Event
 from gevent.queue import Empty, Queue
 
-from loadgen.clocks import instant
+from loadgen.clock_pairs import clock_pairs, clock_report, note_clocks, step_sentence
 from loadgen.crew import Crew, CrewError
 from loadgen.plan import ClosedLoop
-from loadgen.preflight import preflight
+from loadgen.preparing import prepare
+from loadgen.run_ended import RunEnded, StartFailed
 from loadgen.run_folder import RunFolder
 from loadgen.schedule import quotas
+from loadgen.start_watch import StartWatch
 from loadgen.status import StatusBoard
+from storage.live import LiveTail
 from storage.records import StageRow
 
 WORKERS_START_S = 30
 HEAD_START_NS = 100_000_000  # a level begins this long after it was announced
 CUT_S = 0.8  # cancelled streams are given this long to be written down
 DECODE_S = 600
+LAST_WORDS_S = 0.3  # for errors under way: an answer cut in two has no sentence
+LOOK_EVERY_S = 0.25  # at what the decoders say of the first answers
 
 
 class Machine(Protocol):
@@ -48,15 +50,6 @@ class Machine(Protocol):
         ...
 
 
-class RunEnded(Exception):
-    """The run cannot or shall not go on; carries the state and its sentence."""
-
-    def __init__(self, state: str, message: str) -> None:
-        super().__init__(message)
-        self.state = state
-        self.message = message
-
-
 class Leader:
     """One run from its plan to its last column segment."""
 
@@ -68,6 +61,11 @@ class Leader:
         self._machine: Machine | None = None
         self._seats: dict[int, int] = {}
         self._t0_ns = time.monotonic_ns()
+        self._notes: list[str] = []
+        self._failing: set[int] = set()  # workers whose first requests all failed
+        self._live = LiveTail(folder.path)
+        self._watch = StartWatch(self._plan.limits.failed_at_start)
+        self._look_s = 0.0
         self.stop = Event()
 
     def run(self, make_machine: Any) -> str:
@@ -113,37 +111,14 @@ class Leader:
 
     def _prepare(self) -> None:
         self._board.state("starting", "Asking the endpoint one short question.")
-        target = self._plan.target
-        self._t0_ns, epoch_ns = instant()
-        run: dict[str, Any] = {
-            "run_uid": self._folder.run_uid,
-            "name": self._plan.name,
-            "t0_mono_ns": self._t0_ns,
-            "epoch_ns": epoch_ns,
-            "host": platform.node(),
-            "versions": _versions(),
-            "n_workers": self._plan.workers,
-            "target_url": target.url,
-            "cpu_count": os.cpu_count(),
-            "stamps": None,  # nothing was read yet
-            "preflight": None,
-        }
-        if target.api_key_env and target.api_key_env not in os.environ:
-            name = target.api_key_env
-            raise RunEnded(
-                "failed", f"The environment variable {name} (target.api_key_env) is not set here."
-            )
-        if target.url.startswith("sim://"):
-            run["target_url"] = self._crew.start_simulator(self._plan)
-        seen = preflight(self._plan, run)
-        run["preflight"] = seen.to_dict()
-        run["stamps"] = seen.stamps
-        self._folder.write("run.json", run)
-        if not seen.ok:
-            raise RunEnded("failed", seen.sentence)
+        note_clocks(self._folder, "leader")
+        run = prepare(self._plan, self._folder, self._crew)
+        self._t0_ns = run["t0_mono_ns"]
+        self._notes = run["notes"]
+        self._board.notes(self._notes)
 
     def _start_workers(self) -> None:
-        self._board.state("starting", "Starting the load workers.")
+        self._board.state("starting", " ".join(["Starting the load workers.", *self._notes]))
         machine, n = self._need_machine(), self._plan.workers
         self._crew.start_workers(n, machine.port)
         deadline = time.monotonic() + WORKERS_START_S
@@ -214,6 +189,10 @@ class Leader:
             self._board.pulse(content)
         elif kind == "hopeless":
             raise RunEnded("failed", f"{content['why']} What was measured until then is kept.")
+        elif kind == "failing":
+            self._failing.add(content["worker"])
+            if self._failing >= {k for k, n in self._seats.items() if n}:
+                raise StartFailed(content["why"], content["http_status"])
         else:
             return kind, content
         return None
@@ -227,6 +206,7 @@ class Leader:
         if self.stop.is_set():
             raise RunEnded("stopped", "Stopped; what was measured until then is kept.")
         self._crew.mend_decoders()
+        self._look_at_first_answers()
         if dead := self._crew.dead_worker():
             worker, code = dead
             how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
@@ -236,19 +216,54 @@ class Leader:
                 "run was ended. What was measured until then is kept; see the run's log.",
             )
 
+    def _look_at_first_answers(self) -> None:
+        """Until one is complete; the decoders tell of them about once a second."""
+        now_s = time.monotonic()
+        if self._watch.is_open and now_s >= self._look_s:
+            self._look_s = now_s + LOOK_EVERY_S
+            self._watch.add(self._live.read())
+            if why := self._watch.hopeless():
+                raise StartFailed(why)
+
     def _finish(self, ending: RunEnded) -> None:
         """End workers, let the decoders write down what is left, then say how it ended."""
         early = ending.state != "finished"
         self._board.state("stopping" if early else "decoding", ending.message)
         if self._machine is not None:
             if early:
-                self._machine.tell("cut", {"detail": _cut_detail(ending)})
-                gevent.sleep(0.2)
+                patience_s = LAST_WORDS_S if isinstance(ending, StartFailed) else 0.0
+                self._machine.tell("cut", {"detail": _cut_detail(ending), "patience_s": patience_s})
+                gevent.sleep(0.2 + patience_s)
             self._machine.tell("leave", {})
             self._crew.wait_workers(CUT_S if early else 10)
         self._crew.end()
         self._crew.wait_decoders(CUT_S if ending.state == "stopped" else DECODE_S)
-        self._board.state(ending.state, ending.message)
+        ending = self._explained(ending)
+        self._board.state(ending.state, " ".join([ending.message, *self._clock_step()]))
+
+    def _explained(self, ending: RunEnded) -> RunEnded:
+        """A run whose answers all failed has failed, and the endpoint's own words say why."""
+        if self._watch.is_open:
+            self._watch.add(self._live.read())
+        until_now = " The run was ended early (limits.failed_at_start); what it measured is kept."
+        if ending.state == "finished" and (why := self._watch.all_failed()):
+            ending, until_now = StartFailed(why), ""
+        if not isinstance(ending, StartFailed):
+            return ending
+        key = self._plan.target.api_key_env
+        words = self._watch.explained(ending.why, ending.http_status, key)
+        return RunEnded("failed", words + until_now)
+
+    def _clock_step(self) -> list[str]:
+        """Keep every process's clocks in run.json; a sentence if the wall clock was set."""
+        run = self._folder.read("run.json")
+        if run is None:
+            return []
+        note_clocks(self._folder, "leader")
+        run["clocks"] = clock_report(clock_pairs(self._folder))
+        self._folder.write("run.json", run)
+        said = step_sentence(run["clocks"])
+        return [said] if said else []
 
     def _need_machine(self) -> Machine:
         assert self._machine is not None
@@ -257,15 +272,3 @@ class Leader:
 
 def _cut_detail(ending: RunEnded) -> str:
     return "the run was stopped" if ending.state == "stopped" else "the run ended early"
-
-
-def _versions() -> dict[str, str]:
-    names = ("headway", "locust", "gevent", "httptools")
-    return {"python": platform.python_version()} | {n: version(n) for n in names if _has(n)}
-
-
-def _has(name: str) -> bool:
-    try:
-        return bool(version(name))
-    except ModuleNotFoundError:
-        return False

@@ -36,7 +36,7 @@ runners.HEARTBEAT_LIVENESS = runners.MASTER_HEARTBEAT_TIMEOUT = 10**9
 HOST = "127.0.0.1"
 NICENESS = -10
 TO_WORKERS = ("warm", "begin", "cut", "leave")
-TO_LEADER = ("seats", "warmed", "ended", "pulse", "hopeless")
+TO_LEADER = ("seats", "warmed", "ended", "pulse", "failing", "hopeless")
 
 
 class Seat(User):

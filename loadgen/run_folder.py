@@ -64,6 +64,14 @@ class RunFolder:
         with (self.path / name).open("ab", buffering=0) as file:
             file.write(json.dumps(row).encode() + b"\n")
 
+    def read_rows(self, name: str) -> list[dict[str, Any]]:
+        """The whole lines of an appended file; none while it does not exist."""
+        try:
+            whole = (self.path / name).read_bytes().rpartition(b"\n")[0]
+        except FileNotFoundError:
+            return []
+        return [json.loads(line) for line in whole.split(b"\n") if line]
+
     def undecoded(self) -> list[int]:
         """Workers whose raw reads are not all decoded yet."""
         workers: set[int] = set()

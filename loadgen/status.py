@@ -30,6 +30,10 @@ class StatusBoard:
         self._status |= {"state": state, "message": message}
         self.write()
 
+    def notes(self, notes: list[str]) -> None:
+        """Sentences on what the run's numbers will lack."""
+        self._status["notes"] = notes
+
     def begin(self) -> None:
         """The measured time starts now."""
         self._began = time.monotonic()

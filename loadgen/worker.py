@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import gevent
 from gevent.event import Event
 
+from loadgen.clock_pairs import note_clocks
 from loadgen.collector import Collector
+from loadgen.early_stop import FailingStart
 from loadgen.levels import SEATS, Level, drain
 from loadgen.plan import ClosedLoop, Plan
 from loadgen.pulse import Counts, HubTick, PulseMaker, every_second
@@ -40,6 +42,7 @@ class Worker:
         plan = folder.read_plan()
         run = folder.read("run.json") or {}
         self.index = index
+        self._folder = folder
         self.counts = Counts()
         self.on_done: Callable[[str, Done], None] | None = None
         self._plan: Plan = plan
@@ -54,9 +57,11 @@ class Worker:
         self._level: Level | None = None
         self._gate = Event()  # opens when the next level begins
         self._streak: tuple[str, int] = ("", 0)
+        self._failing = FailingStart(plan.limits.failed_at_start)
 
     def start(self) -> None:
         """Begin to pulse and to watch for the leader's death."""
+        note_clocks(self._folder, f"worker {self.index}")
         gevent.spawn(self._hub.run)
         gevent.spawn(every_second, self._beat)
         gevent.spawn(self._end_with, os.getppid())
@@ -82,7 +87,7 @@ class Worker:
             quota = content["quotas"][self.index]
             self.begin(content["stage"], content["begin_ns"], quota)
         elif kind == "cut":
-            self.cut(content["detail"])
+            self.cut(content["detail"], content["patience_s"])
 
     def warm(self, stage: int) -> None:
         """Make ready for a level before its clock starts; the answer names what failed."""
@@ -116,10 +121,11 @@ class Worker:
         ended = {"worker": self.index, "stage": stage, "end_ns": end_ns}
         self._line.send("ended", {**ended, "issue_end_ns": level.issue_end_ns or begin_ns})
 
-    def cut(self, detail: str) -> None:
-        """End everything now: nothing more is issued, open streams are cancelled."""
+    def cut(self, detail: str, patience_s: float = 0.0) -> None:
+        """End everything: nothing more is issued, streams open after that time are cancelled."""
         if self._level is not None:
             self._level.stopped.set()
+            self._level.finished.wait(patience_s)
         self._sender.pool.cancel_all(detail)
 
     def close(self) -> None:
@@ -127,6 +133,7 @@ class Worker:
         self._sender.pool.close()
         self._beat()
         self._spool.seal()
+        note_clocks(self._folder, f"worker {self.index}")
 
     def _perform(self, planned: PlannedRequest, due_ns: int | None) -> None:
         counts, limits = self.counts, self._plan.limits
@@ -134,6 +141,7 @@ class Worker:
             counts.not_sent += 1
             self._sender.record_not_sent(planned, due_ns)
             return
+        nth = counts.sent
         counts.in_flight += 1
         counts.sent += 1
         if due_ns is not None:
@@ -147,14 +155,15 @@ class Worker:
             counts.in_flight -= 1
         if due_ns is not None and done.send_ns is not None:
             counts.send_lags_us.append((done.send_ns - due_ns) // 1000)
-        self._count(done)
+        self._count(done, nth)
         if self.on_done is not None:
             self.on_done(self._plan.stages[planned.stage].name, done)
 
-    def _count(self, done: Done) -> None:
+    def _count(self, done: Done, nth: int) -> None:
         failure = _failure(done)
         if failure is None:
             self.counts.done += 1
+            self._failing.succeeded()
             self._streak = ("", 0)
             return
         if done.cause == "cancelled":
@@ -162,6 +171,11 @@ class Worker:
         self.counts.failed += 1
         before, n = self._streak
         self._streak = (failure, n + 1 if failure == before else 1)
+        if why := self._failing.failed(nth, failure, done.end_ns):
+            status = {"http_status": done.http_status}
+            self._line.send("failing", {"worker": self.index, "why": why, **status})
+            if self._plan.workers == 1 and self._level is not None:
+                self._level.stopped.set()  # else the leader asks what the others see
         if self._streak[1] == self._plan.limits.failed_in_a_row:
             self._give_up(
                 f"{n + 1} requests in a row failed alike ({failure.rstrip('.')}); the run was "
