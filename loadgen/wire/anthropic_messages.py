@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from loadgen.wire.api import Delta, Kind, UsageCount
+from loadgen.wire.error_text import json_text
 from loadgen.wire.event_json import (
     DONE,
     EMPTY,
@@ -46,12 +45,12 @@ _STATUS = {  # of an error's type, so that an error in a 200 is told apart like 
     "api_error": 500,
     "overloaded_error": 529,
 }
-_DELTA_FIELDS: dict[Any, tuple[Kind, str]] = {
+_DELTA_FIELDS: dict[str, tuple[Kind, str]] = {
     "text_delta": ("content", "text"),
     "thinking_delta": ("reasoning", "thinking"),
     "input_json_delta": ("tool", "partial_json"),
 }
-_BLOCK_FIELDS: dict[Any, tuple[Kind, str]] = {
+_BLOCK_FIELDS: dict[str, tuple[Kind, str]] = {
     "text": ("content", "text"),
     "thinking": ("reasoning", "thinking"),
     "tool_use": ("tool", "name"),
@@ -89,7 +88,7 @@ class AnthropicMessages:
         if bare is not None:
             return bare
         document = load_object(event.data)
-        if read := _READ.get(document.get("type")):
+        if read := _READ.get(text(document.get("type"))):
             return [read(document)]
         return [_error(document)] if document.get("error") else [EMPTY]
 
@@ -103,16 +102,16 @@ class AnthropicMessages:
         for block in objects(document["content"]):
             delta = _text_delta(block, _BLOCK_FIELDS)
             if delta.kind == "tool" and block.get("input"):
-                delta = delta._replace(text=delta.text + orjson.dumps(block["input"]).decode())
+                delta = delta._replace(text=delta.text + json_text(block["input"]))
             if delta.text:
                 deltas.append(delta)
         end = _end(document, document.get("usage"))
         return [*deltas, end._replace(response_id=text_or_none(document.get("id")))]
 
 
-def _text_delta(said: dict[str, Any], names: dict[Any, tuple[Kind, str]]) -> Delta:
+def _text_delta(said: dict[str, Any], names: dict[str, tuple[Kind, str]]) -> Delta:
     """The text of a delta or of a block; signatures, citations and void ones have none."""
-    kind, field = names.get(said.get("type"), ("empty", ""))
+    kind, field = names.get(text(said.get("type")), ("empty", ""))
     said_text = text(said.get(field))
     return Delta(kind, said_text) if said_text else EMPTY
 
@@ -147,7 +146,7 @@ def _error(said: Any) -> Delta:
     return error_delta(said, _STATUS.get(kind) if isinstance(kind, str) else None)
 
 
-_READ: dict[Any, Callable[[dict[str, Any]], Delta]] = {
+_READ: dict[str, Callable[[dict[str, Any]], Delta]] = {
     "content_block_delta": lambda e: _text_delta(fields(e.get("delta")), _DELTA_FIELDS),
     "content_block_start": lambda e: _text_delta(fields(e.get("content_block")), _BLOCK_FIELDS),
     "message_start": _start,

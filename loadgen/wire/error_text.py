@@ -1,6 +1,7 @@
 """The server's own sentence out of the many shapes of an error, bounded in length."""
 
 import html
+import json
 import re
 from typing import Any
 
@@ -8,6 +9,9 @@ import orjson
 
 MAX_CHARS = 500
 """Longer sentences are cut with an ellipsis: they are shown in tables and kept in every row."""
+
+MAX_DEPTH = 8
+"""So deep into an error's objects is a sentence looked for."""
 
 ErrorCode = int | str | None
 
@@ -26,7 +30,7 @@ def sentence_of_body(body: bytes) -> str | None:
     return sentence
 
 
-def error_of_json(value: Any) -> tuple[str | None, ErrorCode]:
+def error_of_json(value: Any, depth: int = 0) -> tuple[str | None, ErrorCode]:
     """(sentence, code) of an error document or of the value of its `error` key.
 
     Shapes seen on real servers: {"error": {"message", "code"}}, {"error": "text"},
@@ -34,8 +38,10 @@ def error_of_json(value: Any) -> tuple[str | None, ErrorCode]:
     """
     if isinstance(value, str):
         return one_line(value) or None, None
+    if depth > MAX_DEPTH:
+        return None, None
     if isinstance(value, list):
-        parts = [sentence for item in value if (sentence := error_of_json(item)[0])]
+        parts = [said for item in value if (said := error_of_json(item, depth + 1)[0])]
         return one_line("; ".join(parts)) or None, None
     if not isinstance(value, dict):
         return None, None
@@ -45,10 +51,18 @@ def error_of_json(value: Any) -> tuple[str | None, ErrorCode]:
         inner = value.get(key)
         if not inner:
             continue
-        sentence, inner_code = error_of_json(inner)
+        sentence, inner_code = error_of_json(inner, depth + 1)
         if sentence:
             return _with_place(sentence, value), code if code is not None else inner_code
-    return one_line(orjson.dumps(value).decode()) if value else None, code
+    return one_line(json_text(value)) if value else None, code
+
+
+def json_text(value: Any) -> str:
+    """A value that came as JSON, as JSON again: of any size, half a surrogate pair included."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        return "…"  # a thousand brackets say nothing to a reader
 
 
 def is_error(value: Any) -> bool:

@@ -7,9 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from loadgen.wire.api import Delta, Kind
+from loadgen.wire.error_text import json_text
 from loadgen.wire.event_json import fields, objects, text
 from loadgen.wire.framing import WireEvent
 from loadgen.wire.ndjson import NdjsonFraming
@@ -63,5 +62,5 @@ def _read_line(said: dict[str, Any]) -> dict[Kind, str]:
 def _called(function: dict[str, Any]) -> str:
     """Name and arguments; Ollama sends a call whole, its arguments as an object."""
     arguments = function.get("arguments")
-    said = orjson.dumps(arguments).decode() if isinstance(arguments, dict) else text(arguments)
+    said = json_text(arguments) if isinstance(arguments, dict) else text(arguments)
     return text(function.get("name")) + said

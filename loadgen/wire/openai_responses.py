@@ -36,7 +36,7 @@ DONE_LINE = re.compile(
 )
 """vLLM and transformers write an event's type last, LiteLLM ends with [DONE]."""
 
-_TEXT_EVENTS: dict[Any, Kind] = {
+_TEXT_EVENTS: dict[str, Kind] = {
     "response.output_text.delta": "content",
     "response.refusal.delta": "refusal",
     "response.reasoning_text.delta": "reasoning",
@@ -47,7 +47,7 @@ _TEXT_EVENTS: dict[Any, Kind] = {
     "response.code_interpreter_call_code.delta": "tool",
 }
 _LAST_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed"})
-_PART_KINDS: dict[Any, Kind] = {
+_PART_KINDS: dict[str, Kind] = {
     "output_text": "content",
     "refusal": "refusal",
     "reasoning_text": "reasoning",
@@ -91,7 +91,7 @@ class OpenAiResponses:
         if bare is not None:
             return bare
         document = load_object(event.data)
-        event_type = document.get("type")
+        event_type = text(document.get("type"))
         if kind := _TEXT_EVENTS.get(event_type):
             said = text(document.get("delta"))
             told = listed(document.get("logprobs"))
@@ -155,7 +155,7 @@ def _item(item: dict[str, Any]) -> list[Delta]:
         return [Delta("tool", called + text(item.get("arguments")) + text(item.get("input")))]
     said: list[Delta] = []
     for part in [*objects(item.get("summary")), *objects(item.get("content"))]:
-        kind = _PART_KINDS.get(part.get("type"))
+        kind = _PART_KINDS.get(text(part.get("type")))
         if kind:
             said.append(Delta(kind, text(part.get("text")) or text(part.get("refusal"))))
     return said
