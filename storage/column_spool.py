@@ -1,8 +1,9 @@
 """The column spool, decoder -> store: what each raw segment meant, one sealed file for each.
 
 `spool/col-w<worker>-<seq>.seg` has the seq of its raw segment and is a numpy .npz: `tokens`
-(records.TOKEN_EVENT), `requests` and `pulses` (JSON lines as uint8).  It is written aside, synced
-and renamed, so a name that ends in .seg is a whole file.
+(records.TOKEN_EVENT), `requests` and `pulses` (JSON lines as uint8), `counts` (TOKENIZER_COUNT;
+only in the segment COUNTS_SEQ, which follows all others of its worker).  It is written aside,
+synced and renamed, so a name that ends in .seg is a whole file.
 """
 
 import os
@@ -16,6 +17,11 @@ from numpy.typing import NDArray
 
 from storage.records import TOKEN_EVENT, RequestRow
 
+TOKENIZER_COUNT = np.dtype([("request_id", "<i4"), ("n_tokens", "<i4")])
+"""How many tokens a tokenizer finds in the text of a request that is in an earlier segment."""
+COUNTS_SEQ = 2**31 - 1
+"""No raw segment's seq: that of the one with the counts, whenever and however often written."""
+
 
 class ColumnSegment(NamedTuple):
     """One sealed file."""
@@ -23,6 +29,15 @@ class ColumnSegment(NamedTuple):
     worker: int
     seq: int
     path: Path
+
+
+class Columns(NamedTuple):
+    """What one segment holds."""
+
+    tokens: NDArray[np.void]  # records.TOKEN_EVENT
+    requests: list[dict[str, Any]]  # rows as RequestRow.to_dict() gives them
+    pulses: list[dict[str, Any]]
+    counts: NDArray[np.void]  # TOKENIZER_COUNT
 
 
 def write_columns(
@@ -33,9 +48,32 @@ def write_columns(
 ) -> None:
     """Seal one segment at `path` (see column_path); raises OSError and leaves no .seg then."""
     assert tokens.dtype == TOKEN_EVENT, "tokens must be records.TOKEN_EVENT"
+    _seal(path, tokens=tokens, requests=_lines(requests), pulses=_lines(pulses))
+
+
+def write_counts(path: Path, counts: NDArray[np.void]) -> None:
+    """Seal the segment of a worker's tokenizer counts; raises OSError as write_columns does."""
+    assert counts.dtype == TOKENIZER_COUNT, "counts must be TOKENIZER_COUNT"
+    none = {"tokens": np.empty(0, TOKEN_EVENT), "requests": _lines([]), "pulses": _lines([])}
+    _seal(path, **none, counts=counts)
+
+
+def read_columns(path: Path) -> Columns:
+    """Everything in one segment."""
+    with np.load(path, allow_pickle=False) as columns:
+        no_counts = np.empty(0, TOKENIZER_COUNT)
+        return Columns(
+            tokens=columns["tokens"],
+            requests=_objects(columns["requests"]),
+            pulses=_objects(columns["pulses"]),
+            counts=columns["counts"] if "counts" in columns.files else no_counts,
+        )
+
+
+def _seal(path: Path, **arrays: NDArray[Any]) -> None:
     aside = path.with_suffix(".tmp")
     with aside.open("wb") as file:
-        np.savez(file, tokens=tokens, requests=_lines(requests), pulses=_lines(pulses))
+        np.savez(file, allow_pickle=False, **arrays)
         file.flush()
         os.fsync(file.fileno())
     aside.rename(path)
@@ -44,14 +82,6 @@ def write_columns(
         os.fsync(folder)  # the name survives a power cut, too
     finally:
         os.close(folder)
-
-
-def read_columns(
-    path: Path,
-) -> tuple[NDArray[np.void], list[dict[str, Any]], list[dict[str, Any]]]:
-    """(token events, request rows as RequestRow.to_dict() gives them, pulses)."""
-    with np.load(path, allow_pickle=False) as columns:
-        return columns["tokens"], _objects(columns["requests"]), _objects(columns["pulses"])
 
 
 def column_path(folder: Path, worker: int, seq: int) -> Path:

@@ -50,8 +50,9 @@ def finalise(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
 def is_settled(spool: Path, n_workers: int | None) -> bool:
     """Whether nothing more can come out of the spool of a run that is over.
 
-    Every decoder has left its mark, or no raw read waits for one.  A spool in which nothing has
-    moved for a minute is settled too (its decoder was killed): what comes later reopens the run.
+    Every decoder has left its mark, or no raw read and no text waits for one.  A spool in which
+    nothing has moved for a minute is settled too (its decoder was killed): what comes later reopens
+    the run.
     """
     try:
         names = [entry.name for entry in spool.iterdir()]
@@ -62,7 +63,8 @@ def is_settled(spool: Path, n_workers: int | None) -> bool:
     marks = sum(name.startswith("decoded-w") for name in names)
     if n_workers is not None and marks >= n_workers:
         return True
-    if not any(name.startswith("raw-") and name.endswith((".open", ".seg")) for name in names):
+    is_waiting = [n.startswith("raw-") and n.endswith((".open", ".seg")) for n in names]
+    if not any(is_waiting) and not any(name.startswith("texts-") for name in names):
         return True
     return time.time() - spool.stat().st_mtime > QUIET_S
 

@@ -18,7 +18,6 @@ from storage.buckets import bucket
 from storage.column_spool import ColumnSegment
 from storage.database import rollback
 from storage.mirror import Mirror
-from storage.records import TOKEN_EVENT
 from storage.rows import insert_rows, insert_tuples
 from storage.segments import (
     PIECE_ROWS,
@@ -28,7 +27,7 @@ from storage.segments import (
     pieces,
 )
 
-Columns = dict[str, npt.NDArray[Any]]  # of records.TOKEN_EVENT
+Columns = dict[str, npt.NDArray[Any]]  # of one structured array
 
 _US_PER_S = 1_000_000
 _BIAS = 1 << 31  # makes times before the run's zero positive inside a packed key
@@ -43,6 +42,13 @@ _TOKENS_SQL = """
         CASE WHEN lag_us >= 0 THEN lag_us END AS lag_us,
         shared <> 0 AS shared, bound_us
     FROM incoming_tokens"""
+
+_COUNTS_SQL = """
+    UPDATE requests SET tokenizer_tokens = n_tokens,
+        output_tokens = coalesce(output_tokens, n_tokens),
+        token_source = CASE WHEN output_tokens IS NULL THEN 'tokenizer' ELSE token_source END
+    FROM incoming_counts
+    WHERE requests.run_id = $run_id AND requests.request_id = incoming_counts.request_id"""
 
 
 def ingest(cursor: duckdb.DuckDBPyConnection, run: Mirror, segments: list[ColumnSegment]) -> int:
@@ -96,18 +102,21 @@ def _batches(all_pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def _commit(cursor: duckdb.DuckDBPyConnection, run: Mirror, batch: list[Piece]) -> None:
-    columns = _columns(batch)
+    columns = _contiguous([piece.tokens for piece in batch])
     requests = [row for piece in batch for row in piece.requests]
     cursor.begin()
     try:
         insert_tuples(cursor, "seg_ledger", _ledger_rows(run.run_id, batch))
         if len(columns["t_us"]):
-            _insert_tokens(cursor, run.run_id, columns)
+            _with_columns(cursor, "incoming_tokens", columns, (_TOKENS_SQL, run.run_id))
             stage = stage_of(columns["t_us"], run.stages)
             gaps, counts = gap_counts(columns, stage), token_counts(columns, stage)
             insert_tuples(cursor, "hist", ((run.run_id, *row) for row in gaps))
             insert_tuples(cursor, "tok_sec", ((run.run_id, *row) for row in counts))
         insert_rows(cursor, "requests", run.run_id, [_flat(row) for row in requests])
+        counts = _contiguous([piece.counts for piece in batch])
+        if len(counts["n_tokens"]):  # of requests that an earlier segment, or this batch, holds
+            _with_columns(cursor, "incoming_counts", counts, (_COUNTS_SQL, run.run_id))
         insert_rows(cursor, "pulses", run.run_id, [row for p in batch for row in p.pulses])
         if run.is_final:  # a late segment: the summaries of the run's end are to be made again
             cursor.execute(
@@ -161,19 +170,23 @@ def token_counts(
     ]
 
 
-def _columns(batch: list[Piece]) -> Columns:
-    """The batch's token events as contiguous columns; within a segment sorted by request."""
-    tokens = np.concatenate([piece.tokens for piece in batch])
-    return {name: np.ascontiguousarray(tokens[name]) for name in TOKEN_EVENT.fields or ()}
+def _contiguous(arrays: list[npt.NDArray[Any]]) -> Columns:
+    """The batch's structured rows as contiguous columns; within a segment in their order."""
+    rows = np.concatenate(arrays)
+    return {name: np.ascontiguousarray(rows[name]) for name in rows.dtype.names or ()}
 
 
-def _insert_tokens(cursor: duckdb.DuckDBPyConnection, run_id: int, columns: Columns) -> None:
-    cursor.register("incoming_tokens", columns)
+def _with_columns(
+    cursor: duckdb.DuckDBPyConnection, name: str, columns: Columns, statement: tuple[str, int]
+) -> None:
+    """Run a statement of one run that reads `columns` as the table `name`."""
+    sql, run_id = statement
+    cursor.register(name, columns)
     try:
-        cursor.execute(_TOKENS_SQL, {"run_id": run_id})
+        cursor.execute(sql, {"run_id": run_id})
     finally:
         with contextlib.suppress(duckdb.Error):
-            cursor.unregister("incoming_tokens")
+            cursor.unregister(name)
 
 
 def _ledger(

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from storage.column_spool import ColumnSegment, column_segments, read_columns
+from storage.column_spool import COUNTS_SEQ, ColumnSegment, column_segments, read_columns
 
 PIECE_ROWS = 100_000  # a transaction above a row group (122,880) leaves holes: 13-18 B/row, not 8
 _QUICK = np.dtype("<i8")
 
 Tokens = npt.NDArray[Any]  # of records.TOKEN_EVENT
+Counts = npt.NDArray[Any]  # of column_spool.TOKENIZER_COUNT
 
 
 class DamagedSegmentError(RuntimeError):
@@ -32,24 +33,29 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some of a segment's rows: its token events sorted by request, then its requests."""
+    """Some of a segment's rows: its token events sorted by request, its requests, its counts."""
 
     segment: ColumnSegment
     part: int
     tokens: Tokens
     requests: list[dict[str, Any]]
+    counts: Counts
     pulses: list[dict[str, Any]]  # with the last piece
     is_last: bool
 
     @property
     def n_rows(self) -> int:
         """Rows of the piece as the ledger counts them."""
-        return len(self.tokens) + len(self.requests)
+        return len(self.tokens) + len(self.requests) + len(self.counts)
 
 
 def list_segments(spool: Path) -> list[ColumnSegment]:
-    """Sealed column segments, oldest first, workers side by side."""
-    return sorted(column_segments(spool), key=lambda s: (s.seq, s.worker))
+    """Sealed column segments, oldest first, workers side by side; counts after what they count."""
+    found = column_segments(spool)
+    if any(segment.seq == COUNTS_SEQ for segment in found):
+        # A folder that is read while it is written may lack an older file: now it does not.
+        found = column_segments(spool)
+    return sorted(found, key=lambda s: (s.seq, s.worker))
 
 
 def pieces(segment: ColumnSegment, done: Progress) -> Iterator[Piece]:
@@ -60,22 +66,23 @@ def pieces(segment: ColumnSegment, done: Progress) -> Iterator[Piece]:
     DamagedSegmentError.
     """
     try:
-        tokens, requests, pulses = read_columns(segment.path)
-        tokens = by_request(tokens)
+        found = read_columns(segment.path)
+        tokens = by_request(found.tokens)
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise DamagedSegmentError(f"{segment.path}: {error}") from error
-    total = len(tokens) + len(requests)
+    n, m = len(tokens), len(tokens) + len(found.requests)
+    total = m + len(found.counts)
     begin, part = done.n_rows, done.n_parts
     while True:
         end = min(begin + PIECE_ROWS, total)
         is_last = end == total
-        n = len(tokens)
         yield Piece(
             segment,
             part,
             tokens[begin:end],
-            requests[max(begin - n, 0) : max(end - n, 0)],
-            pulses if is_last else [],
+            found.requests[max(begin - n, 0) : max(end - n, 0)],
+            found.counts[max(begin - m, 0) : max(end - m, 0)],
+            found.pulses if is_last else [],
             is_last,
         )
         if is_last:

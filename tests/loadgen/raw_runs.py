@@ -18,7 +18,13 @@ from exchanges import (
     open_meta,
 )
 
-from storage.column_spool import column_segments, decoded_mark, read_columns
+from storage.column_spool import (
+    COUNTS_SEQ,
+    Columns,
+    column_segments,
+    decoded_mark,
+    read_columns,
+)
 from storage.raw_spool import RawWriter
 
 
@@ -66,14 +72,25 @@ class MadeUpStore:
     def __init__(self, run_dir: Path) -> None:
         self._run_dir = run_dir
         self.taken: dict[str, tuple[list[Any], list[dict[str, Any]]]] = {}
+        self.counts: dict[int, int] | None = None  # tokenizer's, by request
 
     def ingest(self) -> None:
         for segment in column_segments(self._run_dir / "spool"):
-            tokens, rows, _ = read_columns(segment.path)
-            found = (tokens.tolist(), rows)
+            columns = read_columns(segment.path)
+            if segment.seq == COUNTS_SEQ:
+                self._count(columns)
+                segment.path.unlink()
+                continue
+            found = (columns.tokens.tolist(), columns.requests)
             known = self.taken.setdefault(segment.path.name, found)
             assert known == found, "a segment written again must be the same"
             segment.path.unlink()
+
+    def _count(self, columns: Columns) -> None:
+        """As the ledger does: what comes again under a known name is left aside."""
+        assert self.rows, "counts come after what they count"
+        if self.counts is None:
+            self.counts = dict(columns.counts.tolist())
 
     @property
     def rows(self) -> dict[int, dict[str, Any]]:

@@ -12,7 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from storage.column_spool import column_path, write_columns
+from storage.column_spool import (
+    COUNTS_SEQ,
+    TOKENIZER_COUNT,
+    column_path,
+    write_columns,
+    write_counts,
+)
 from storage.database import Database
 from storage.intake import Intake
 from storage.queries import QUERIES
@@ -107,6 +113,11 @@ class RunFolder:
     def tokens_only(self, seq: int, stream: "Stream", worker: int = 0) -> None:
         """A column segment with a stream that has not ended yet."""
         write_columns(column_path(self.spool, worker, seq), stream.tokens, [], [])
+
+    def counts(self, counts: dict[int, int], worker: int = 0) -> None:
+        """What a tokenizer found in the text of these requests."""
+        rows = np.array(list(counts.items()), TOKENIZER_COUNT)
+        write_counts(column_path(self.spool, worker, COUNTS_SEQ), rows)
 
     def end(self, state: str = "finished") -> None:
         for worker in range(self.n_workers):

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from storage.column_spool import (
+    COUNTS_SEQ,
+    TOKENIZER_COUNT,
     column_path,
     column_segments,
     decoded_mark,
     read_columns,
     write_columns,
+    write_counts,
 )
 from storage.records import TOKEN_EVENT, Pulse, RequestRow
 
@@ -37,7 +40,8 @@ def test_columns_are_read_back_as_written(tmp_path: Path):
     tokens = np.array([(3, 0, 7, -1, 2, 1, 0, 11, 0), (3, 1, 9, 2, 0, 0, 1, -1, 5)], TOKEN_EVENT)
     path = column_path(tmp_path, 1, 12)
     write_columns(path, tokens, [ROW], [asdict(PULSE)])
-    found, rows, pulses = read_columns(path)
+    found, rows, pulses, counts = read_columns(path)
+    assert len(counts) == 0
     assert found.dtype == TOKEN_EVENT
     assert found.tolist() == tokens.tolist()
     assert rows == [ROW.to_dict()]
@@ -48,14 +52,24 @@ def test_columns_are_read_back_as_written(tmp_path: Path):
 def test_rows_may_be_dicts_already(tmp_path: Path):
     path = column_path(tmp_path, 0, 0)
     write_columns(path, NO_TOKENS, [ROW.to_dict()], [])
-    assert read_columns(path)[1] == [ROW.to_dict()]
+    assert read_columns(path).requests == [ROW.to_dict()]
+
+
+def test_counts_are_read_back_as_written_and_come_after_all_else(tmp_path: Path):
+    counts = np.array([(3, 12), (70_000, 0)], TOKENIZER_COUNT)
+    write_counts(column_path(tmp_path, 1, COUNTS_SEQ), counts)
+    write_columns(column_path(tmp_path, 1, 999_999_999), NO_TOKENS, [ROW], [])
+    *_, last = column_segments(tmp_path)
+    found = read_columns(last.path)
+    assert found.counts.tolist() == counts.tolist()
+    assert (len(found.tokens), found.requests, found.pulses) == (0, [], [])
 
 
 def test_an_empty_segment_is_a_file_too(tmp_path: Path):
     path = column_path(tmp_path, 0, 0)
     write_columns(path, NO_TOKENS, [], [])
-    tokens, rows, pulses = read_columns(path)
-    assert (len(tokens), rows, pulses) == (0, [], [])
+    tokens, rows, pulses, counts = read_columns(path)
+    assert (len(tokens), rows, pulses, len(counts)) == (0, [], [], 0)
 
 
 def test_segments_are_listed_by_worker_oldest_first(tmp_path: Path):
@@ -84,4 +98,4 @@ def test_a_file_that_was_not_synced_has_no_name_yet(
     assert column_segments(tmp_path) == []
     monkeypatch.undo()
     write_columns(path, NO_TOKENS, [ROW], [])
-    assert len(read_columns(path)[1]) == 1
+    assert len(read_columns(path).requests) == 1

@@ -175,6 +175,13 @@ def test_a_spool_is_settled_when_nothing_more_can_come(tmp_path):
     assert not is_settled(spool, 1)
 
 
+def test_a_spool_with_texts_that_nobody_counted_yet_is_not_settled(tmp_path):
+    (tmp_path / "texts-w0.jsonl").touch()
+    assert not is_settled(tmp_path, 1)
+    (tmp_path / "decoded-w0").touch()
+    assert is_settled(tmp_path, 1)
+
+
 def test_a_spool_whose_decoder_died_is_settled_after_a_minute(tmp_path):
     (tmp_path / "raw-w0-000001.seg").touch()
     assert not is_settled(tmp_path, 1)

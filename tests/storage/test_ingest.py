@@ -101,6 +101,75 @@ def test_a_segment_broken_off_between_two_transactions_goes_on_where_it_was(
     assert len(shared_tables.ask("requests", run=run.uid)) == 3
 
 
+COUNTED = (
+    "SELECT request_id, output_tokens, token_source, tokenizer_tokens FROM requests WHERE "
+    + ("run_id = (SELECT run_id FROM runs WHERE run_uid = '{}') ORDER BY request_id")
+)
+UNCOUNTED = {"output_tokens": None, "token_source": None}
+
+
+@pytest.mark.parametrize("are_apart", [True, False])
+def test_a_tokenizers_counts_fill_in_where_nobody_else_told(shared_tables, are_apart):
+    run = RunFolder(shared_tables.data)
+    run.columns(0, [Stream(0), Stream(1, **UNCOUNTED), Stream(2, **UNCOUNTED), Stream(5)])
+    if are_apart:
+        shared_tables.turn()
+    run.counts({0: 11, 1: 12, 5: 0, 99: 7})
+    shared_tables.turn()
+    assert column_segments(run.spool) == []
+    assert shared_tables.sql(COUNTED.format(run.uid)) == [
+        (0, 10, "usage", 11),
+        (1, 12, "tokenizer", 12),
+        (2, None, None, None),
+        (5, 10, "usage", 0),
+    ]
+
+
+def test_counts_that_come_again_change_nothing(shared_tables):
+    run = RunFolder(shared_tables.data)
+    run.columns(0, [Stream(1, **UNCOUNTED)])
+    run.counts({1: 12})
+    shared_tables.turn()
+    run.counts({})  # a decoder killed before it could say that it was done has lost the texts
+    shared_tables.turn()
+    run.end()
+    shared_tables.turn()
+    assert shared_tables.sql(COUNTED.format(run.uid)) == [(1, 12, "tokenizer", 12)]
+    of_run = OF_RUN.format(run.uid).replace("seg_ledger", "summary")
+    assert shared_tables.sql(f"SELECT DISTINCT output_tokens {of_run}") == [(12,)]
+
+
+def test_counts_of_many_requests_take_several_transactions(shared_tables, monkeypatch):
+    monkeypatch.setattr(segments, "PIECE_ROWS", 7)
+    monkeypatch.setattr(ingest, "PIECE_ROWS", 7)
+    run = RunFolder(shared_tables.data)
+    run.columns(0, [Stream(k, gaps_us=(), **UNCOUNTED) for k in range(30)])
+    run.counts({k: 100 + k for k in range(30)})
+    shared_tables.turn()
+    found = shared_tables.sql(COUNTED.format(run.uid))
+    assert [row[3] for row in found] == [100 + k for k in range(30)]
+    assert len(shared_tables.sql(LEDGER.format(run.uid))) == 9 + 5
+
+
+def test_counts_of_two_workers_are_kept_apart(shared_tables):
+    run = RunFolder(shared_tables.data, n_workers=2)
+    for worker in (1, 0):
+        run.counts({worker: 40 + worker}, worker=worker)
+        run.columns(0, [Stream(worker, **UNCOUNTED)], worker=worker)
+    shared_tables.turn()
+    assert [row[3] for row in shared_tables.sql(COUNTED.format(run.uid))] == [40, 41]
+
+
+def test_a_folder_read_too_early_for_an_older_segment_is_read_again(tmp_path, monkeypatch):
+    run = RunFolder(tmp_path)
+    run.counts({1: 12})
+    (late,) = column_segments(run.spool)
+    run.columns(0, [Stream(1)])
+    readings = iter([[late], column_segments(run.spool)])
+    monkeypatch.setattr(segments, "column_segments", lambda _spool: next(readings))
+    assert [s.seq for s in segments.list_segments(run.spool)] == [0, late.seq]
+
+
 def test_small_segments_share_a_transaction(shared_tables):
     run = RunFolder(shared_tables.data)
     for seq in range(5):
