@@ -14,6 +14,7 @@ from loadgen.arrival import ArrivalClock
 from loadgen.plain_event import PlainEvent, is_one_chunk, learn
 from loadgen.request_row import Exchange, request_row
 from loadgen.token_log import TokenLog
+from loadgen.whole_answer import MAX_DOCUMENT_BYTES, TOO_LONG, comes_whole, read_document
 from loadgen.wire.api import Api, Delta
 from loadgen.wire.framing import ProtocolError, WireEvent
 from storage.records import RequestRow
@@ -21,8 +22,8 @@ from storage.records import RequestRow
 Read = tuple[int, int, int, bytes]
 """mono_ns, delay_ns (-1: no kernel stamp), poll_ns, data: as in storage.raw_record."""
 
-MAX_DOCUMENT_BYTES = 1024 * 1024
-"""Of a body that is no event stream (an error, a page, one JSON answer) no more is kept."""
+MAX_REFUSAL_BYTES = 1024 * 1024
+"""Of the body of a refusal no more is kept: its sentence is all that is wanted."""
 END_BYTES = 16
 """By so many last bytes a token event is known again at the end of a read."""
 MAX_LEARNED = 4
@@ -33,7 +34,7 @@ class ExchangeDecoder:
     """Decodes one request; open_meta and close_meta are those of the raw spool's records.
 
     An event has the arrival of the read that completed it.  is_learning False parses each event,
-    which is the oracle of the tests.
+    which is the oracle of the tests, and keeps what they said in `texts`, by choice.
     """
 
     __slots__ = (
@@ -41,19 +42,23 @@ class ExchangeDecoder:
         "_delta",
         "_framing",
         "_is_between",
+        "_keeps_texts",
         "_learned_in_vain",
         "_log",
         "_plain",
         "_read_from",
         "_token_data",
         "seen",
+        "texts",
     )
 
     def __init__(
         self, api: Api, open_meta: dict[str, Any], t0_mono_ns: int, is_learning: bool = True
     ) -> None:
         begin_ns = open_meta.get("send_ns") or open_meta["dispatched_ns"]
-        self.seen = Exchange(open_meta, ArrivalClock(t0_mono_ns, begin_ns))
+        self.seen = Exchange(open_meta, ArrivalClock(t0_mono_ns, begin_ns), api.is_streaming)
+        self.texts: dict[int, list[str]] = {}
+        self._keeps_texts = not is_learning
         self._api = api
         self._framing = api.framing()
         self._log = TokenLog(open_meta["request_id"])
@@ -89,10 +94,12 @@ class ExchangeDecoder:
     def close(self, close_meta: dict[str, Any]) -> RequestRow:
         """The request is over: its row.  Take the last tokens after this."""
         seen, log = self.seen, self._log
-        if seen.http.is_stream:
+        if seen.http.is_success and not seen.is_whole:
             self._events(self._framing.end())
             self._mark_shared()
             self._mark_unstamped()
+        if seen.http.is_success and seen.document and not seen.answer.n_events:
+            self._document()
         if self._framing.comments:
             seen.answer.other_events["comment"] = self._framing.comments
         seen.http.finish()
@@ -126,7 +133,8 @@ class ExchangeDecoder:
             seen.headers_us = seen.clock.t_us
         is_exact = not seen.clock.is_piled or not self._is_followed(pieces, log.n > n_before)
         self._mark_shared(is_exact)
-        self._is_between = self._framing.idle and is_one_chunk(data, pieces)
+        is_plain = self._framing.idle and not seen.http.coding
+        self._is_between = is_plain and is_one_chunk(data, pieces)
         if self._is_between and self._delta is not None and log.n - n_before == 1:
             self._learn(data, pieces[0], self._delta)
 
@@ -138,8 +146,13 @@ class ExchangeDecoder:
             self._plain = learn(data, piece, delta, self._api)
 
     def _body(self, piece: bytes) -> None:
-        seen = self.seen
-        if not seen.http.is_stream:
+        seen, http = self.seen, self.seen.http
+        if not http.is_success:
+            seen.document += piece[: MAX_REFUSAL_BYTES - len(seen.document)]
+            return
+        if seen.is_whole is None and piece.strip():
+            seen.is_whole = comes_whole(http.content_type, seen.is_streamed, piece)
+        if seen.is_whole:
             self._keep(piece)
             return
         try:
@@ -181,6 +194,7 @@ class ExchangeDecoder:
         if seen.first_visible_us is None and delta.kind != "reasoning":
             seen.first_visible_us = t_us
         n_tokens = seen.answer.token_event(delta)
+        self._keep_text(delta)
         self._log.append(t_us, kind_number, n_tokens, seen.clock.lag_us)
         self._delta = delta
 
@@ -220,8 +234,35 @@ class ExchangeDecoder:
         return not end or not (text.endswith(end) or end.endswith(text))
 
     def _keep(self, piece: bytes) -> None:
-        document = self.seen.document
-        document += piece[: MAX_DOCUMENT_BYTES - len(document)]
+        """Of what may be one document; it arrives with its last byte."""
+        seen = self.seen
+        room = MAX_DOCUMENT_BYTES - len(seen.document)
+        seen.document += piece[:room]
+        seen.document_us = seen.clock.t_us
+        if len(piece) > room and seen.is_whole:
+            seen.problem = seen.problem or TOO_LONG
+
+    def _document(self) -> None:
+        """The body held no event: take what it says as one JSON document, if it is one."""
+        seen, answer = self.seen, self.seen.answer
+        try:
+            deltas = read_document(bytes(seen.document), self._api)
+        except ProtocolError as error:
+            deltas = []
+            seen.problem = seen.problem or str(error)
+        if deltas is None:
+            return  # half of one, or a page
+        seen.is_whole, seen.whole_us = True, seen.document_us
+        for delta in deltas:
+            if delta.kind in KIND_NUMBER:
+                answer.token_event(delta)
+                self._keep_text(delta)
+            else:
+                answer.other_event(delta)
+
+    def _keep_text(self, delta: Delta) -> None:
+        if self._keeps_texts:
+            self.texts.setdefault(delta.choice, []).append(delta.text)
 
     def _note_problem(self, error: ProtocolError) -> None:
         self.seen.problem = self.seen.problem or str(error)

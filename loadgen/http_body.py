@@ -2,15 +2,16 @@
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
+from loadgen.content_coding import ContentDecoder
 from loadgen.wire.framing import ProtocolError
 
 
 class HttpAnswer:
-    """Chunked, content-length and until-close bodies; interim 1xx heads are skipped.
+    """Chunked, content-length and until-close bodies, compressed or not; 1xx heads are skipped.
 
     status is None until the head is complete; `complete` means that the body's own end was seen,
     which a body that lasts until the connection closes never has (`ends_at_close`).
-    `problem` is one sentence if the bytes are no HTTP/1.1.
+    `problem` is one sentence if the bytes are no HTTP/1.1, or the body cannot be unpacked.
     """
 
     def __init__(self) -> None:
@@ -20,6 +21,7 @@ class HttpAnswer:
         self.complete = False
         self.problem: str | None = None
         self._pieces: list[bytes] = []
+        self._unpacking: ContentDecoder | None = None
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -34,17 +36,19 @@ class HttpAnswer:
         except HttpParserUpgrade:
             self.problem = "The server switched to another protocol (101)."
         pieces, self._pieces = self._pieces, []
+        if pieces and self.coding:
+            pieces = self._unpacked(pieces, self.coding)
         if self.complete or self.problem:
             self.finish()
         return pieces
 
     def finish(self) -> None:
         """Let go of the parser (it points back to us, and a cycle would wait for the collector)."""
-        self._parser = None
+        self._parser = self._unpacking = None
 
     @property
-    def is_stream(self) -> bool:
-        """The status is one of success, so the body should be a stream."""
+    def is_success(self) -> bool:
+        """The status is one of success, so the body should be an answer."""
         return self.status is not None and 200 <= self.status < 300
 
     @property
@@ -61,8 +65,19 @@ class HttpAnswer:
     @property
     def coding(self) -> str | None:
         """`gzip` or the like if the body is compressed, else None."""
-        coding = self.headers.get("content-encoding", "").strip().lower()
+        coding = self.headers.get("content-encoding")
+        if coding is None:
+            return None
+        coding = coding.strip().lower()
         return None if coding in ("", "identity") else coding
+
+    def _unpacked(self, pieces: list[bytes], coding: str) -> list[bytes]:
+        try:
+            self._unpacking = self._unpacking or ContentDecoder(coding)
+            return self._unpacking.feed(pieces)
+        except ProtocolError as error:
+            self.problem = str(error)
+            return []
 
     # What follows is called by httptools.
     def on_message_begin(self) -> None:
@@ -88,7 +103,7 @@ class HttpAnswer:
             self.status = status
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body, chunk framing removed."""
+        """A piece of the body, chunk framing removed, still compressed."""
         self._pieces.append(body)
 
     def on_message_complete(self) -> None:

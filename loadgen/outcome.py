@@ -7,6 +7,10 @@ from storage.records import Outcome
 Verdict = tuple[Outcome, str | None]
 
 
+_LIMIT_CODES = frozenset({"429", "rate_limit_exceeded", "rate_limit_error", "resource_exhausted"})
+"""Codes of an error inside a 200 that mean HTTP's 429: OpenAI's, Anthropic's and Google's words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What the bytes of one answer amounted to, and why the connection's side ended."""
@@ -17,20 +21,22 @@ class Seen:
     reason: str  # the status line's phrase
     retry_after: str | None
     content_type: str
-    document: str | None  # what a body that is no event stream says
-    document_is_error: bool
-    problem: str | None  # the bytes broke HTTP, SSE or JSON
-    stream_error: str | None  # the error event's sentence
-    stream_error_code: int | str | None
+    unread: str | None  # what a body says that is neither events nor a JSON document
+    problem: str | None  # the bytes broke HTTP, compression, SSE or JSON
+    error: str | None  # the sentence of an error inside the answer
+    error_code: int | str | None
     body_complete: bool
-    ended: bool  # [DONE] or every finish_reason
+    ended: bool  # [DONE], every finish_reason, or a whole document
     finish_reason: str | None
-    n_chunks: int  # token events
+    form: str | None  # stream, whole; None: neither came
+    n_texts: int  # token events, or texts of a whole answer
+    needs_text: bool  # False: embeddings
+    body_bytes: int  # of what is no event
 
 
 def judge(seen: Seen) -> Verdict:
     """The outcome and its sentence; a complete answer has none."""
-    for rule in (_not_begun, _refused, _stream_failed, _ended, _cut_short, _closed):
+    for rule in (_not_begun, _refused, _answer_failed, _ended, _cut_short, _closed):
         verdict = rule(seen)
         if verdict:
             return verdict
@@ -39,46 +45,49 @@ def judge(seen: Seen) -> Verdict:
 
 def _not_begun(seen: Seen) -> Verdict | None:
     if seen.cause == "not_sent":
-        return "not_sent", seen.detail
+        return "not_sent", seen.detail or "The request was not sent."
     if seen.cause in ("connect_failed", "tls_failed"):
-        return "connect_failed", seen.detail
+        return "connect_failed", seen.detail or "No connection could be opened."
     return None
 
 
 def _refused(seen: Seen) -> Verdict | None:
     if seen.status is None or 200 <= seen.status < 300:
         return None
-    said = seen.document or f"HTTP {seen.status} {seen.reason}".strip()
+    said = seen.unread or f"HTTP {seen.status} {seen.reason}".strip()
     if seen.retry_after:
         said = f"{said} (Retry-After: {seen.retry_after})"
     return ("rate_limited" if seen.status == 429 else "http_error"), said
 
 
-def _stream_failed(seen: Seen) -> Verdict | None:
-    """An error object inside a 200, also as a whole JSON answer; or bytes without a meaning."""
-    if seen.stream_error is not None:
-        is_limit = str(seen.stream_error_code) in ("429", "rate_limit_exceeded")
-        return ("rate_limited" if is_limit else "stream_error"), seen.stream_error
-    if seen.document_is_error:
-        return "stream_error", seen.document
+def _answer_failed(seen: Seen) -> Verdict | None:
+    """An error object inside a 200, an event of a stream or all of it; or bytes without meaning."""
+    if seen.error is not None:
+        is_limit = str(seen.error_code).lower() in _LIMIT_CODES
+        return ("rate_limited" if is_limit else "stream_error"), seen.error
     if seen.problem is not None:
         return "malformed", seen.problem
     return None
 
 
 def _ended(seen: Seen) -> Verdict | None:
-    """The server said it was whole: what cuts the connection afterwards does not matter."""
+    """The answer is whole: what cuts the connection afterwards does not matter."""
     if not seen.ended:
         return None
-    if seen.n_chunks:
+    if seen.n_texts or not seen.needs_text:
         return "complete", None
+    if seen.form == "whole":
+        why = f"finish_reason {seen.finish_reason}" if seen.finish_reason else "one JSON document"
+        return "empty", f"The answer ({why}) holds no text."
     why = f"finish_reason {seen.finish_reason}" if seen.finish_reason else "[DONE]"
     return "empty", f"The answer ended ({why}) without any text."
 
 
 def _cut_short(seen: Seen) -> Verdict | None:
     """Not the server's own orderly end: our limit, our stop, or a broken connection."""
-    so_far = f"after {seen.n_chunks} token events"
+    so_far = f"after {seen.n_texts} token events"
+    if seen.form == "whole":
+        so_far = f"after {seen.body_bytes:,} bytes of it"
     match seen.cause:
         case "timeout":
             return "timeout", seen.detail or f"No end of the answer within the limit, {so_far}."
@@ -96,14 +105,17 @@ def _closed(seen: Seen) -> Verdict:
     """The stream is over and nobody said that the answer was whole."""
     if seen.status is None:
         return "reset", seen.detail or "The server closed the connection without an answer."
-    if seen.n_chunks:
+    if seen.n_texts:
         return "truncated", (
-            f"The stream ended after {seen.n_chunks} token events"
+            f"The stream ended after {seen.n_texts} token events"
             " without finish_reason and without [DONE]."
         )
-    if seen.document and (seen.body_complete or seen.content_type != "text/event-stream"):
-        kind = seen.content_type or "no content type"
-        return "malformed", f"The answer ({kind}) holds no event: {seen.document}"
+    kind = seen.content_type or "no content type"
+    if seen.form == "whole" and not seen.body_complete:
+        return "truncated", f"The answer ({kind}) was cut off after {seen.body_bytes:,} bytes."
+    if seen.unread and (seen.body_complete or seen.content_type != "text/event-stream"):
+        what = "is no JSON document" if seen.form == "whole" else "holds no event"
+        return "malformed", f"The answer ({kind}) {what}: {seen.unread}"
     if not seen.body_complete:
         return "truncated", "The stream was cut off before its first token."
-    return "empty", "The answer was HTTP 200 with no token in it."
+    return "empty", f"The answer was HTTP {seen.status} with no token in it."

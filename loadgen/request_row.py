@@ -1,18 +1,16 @@
 """From everything one exchange has shown to its row of `requests`."""
 
 from dataclasses import dataclass, field
-from typing import Any
-
-import orjson
+from typing import Any, Literal
 
 from loadgen.answer import Answer
+from loadgen.answer_headers import retry_after_s, server_request_id
 from loadgen.arrival import ArrivalClock
 from loadgen.http_body import HttpAnswer
 from loadgen.outcome import Seen, judge
-from loadgen.wire.error_text import error_of_json, is_error, sentence_of_body
+from loadgen.wire.api import ServerTimings
+from loadgen.wire.error_text import sentence_of_body
 from storage.records import RequestRow
-
-_ONE_ANSWER = "one JSON document, which has no first token to time"
 
 
 @dataclass(slots=True)
@@ -21,9 +19,13 @@ class Exchange:
 
     meta: dict[str, Any]  # of its OPEN record
     clock: ArrivalClock
+    is_streaming: bool = True  # the API's answers hold text, and may come as streams
     http: HttpAnswer = field(default_factory=HttpAnswer)
     answer: Answer = field(default_factory=Answer)
     document: bytearray = field(default_factory=bytearray)  # the body while it held no event
+    document_us: int | None = None  # arrival of its last byte so far
+    is_whole: bool | None = None  # the body is one document, not events; None: not known yet
+    whole_us: int | None = None  # arrival of the whole document, once it was read as JSON
     problem: str | None = None
     headers_us: int | None = None
     first_token_us: int | None = None
@@ -35,6 +37,20 @@ class Exchange:
     def send_us(self) -> int | None:
         """When the request began; None if it never did."""
         return self.clock.us(self.meta.get("send_ns"))
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether a stream was asked for."""
+        return self.is_streaming and self.meta.get("is_streamed", True)
+
+    @property
+    def form(self) -> Literal["stream", "whole"] | None:
+        """How the answer came; None if none did."""
+        if not self.http.is_success:
+            return None
+        if self.is_whole:
+            return "whole"
+        return "stream" if self.answer.n_events else None
 
 
 def request_row(exchange: Exchange, close: dict[str, Any]) -> RequestRow:
@@ -54,10 +70,14 @@ def request_row(exchange: Exchange, close: dict[str, Any]) -> RequestRow:
         first_visible_us=exchange.first_visible_us,
         last_token_us=exchange.last_token_us,
         http_status=exchange.http.status,
-        **_said(exchange.answer),
+        **_told(exchange),
+        **_counted(exchange),
         n_shared=exchange.n_shared,
         n_missing_stamps=clock.n_missing,
         bytes_received=clock.bytes_received,
+        form=exchange.form,
+        whole_us=exchange.whole_us,
+        coding=exchange.http.coding,
     )
 
 
@@ -84,26 +104,41 @@ def _connection(close: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _said(answer: Answer) -> dict[str, Any]:
-    """What the server's events amount to."""
+def _told(exchange: Exchange) -> dict[str, Any]:
+    """What the server said about itself and the answer."""
+    http, answer = exchange.http, exchange.answer
+    timings = answer.timings or ServerTimings()
+    return {
+        "response_id": answer.response_id,
+        "finish_reason": answer.finish_reason,
+        "server_request_id": server_request_id(http.headers, exchange.meta["x_request_id"]),
+        "retry_after_s": retry_after_s(http.status, http.headers),
+        **{f"server_{name}": us for name, us in timings._asdict().items()},
+    }
+
+
+def _counted(exchange: Exchange) -> dict[str, Any]:
+    """What the answer's events amount to; one in one piece has none, whatever its text."""
+    answer = exchange.answer
     usage = answer.usage
     first_chunk_tokens = answer.first_chunk_tokens
     if first_chunk_tokens is None and 0 < answer.n_chunks == usage.output_tokens:
         first_chunk_tokens = 1  # as many events as tokens: each event is one
+    is_whole = exchange.whole_us is not None
     return {
         **usage._asdict(),
         "token_source": answer.token_source,
-        "response_id": answer.response_id,
-        "finish_reason": answer.finish_reason,
-        "n_chunks": answer.n_chunks,
-        "first_chunk_tokens": first_chunk_tokens,
-        "other_events": answer.other_events,
+        "n_choices": answer.n_choices,
+        "n_chunks": 0 if is_whole else answer.n_chunks,
+        "first_chunk_tokens": None if is_whole else first_chunk_tokens,
+        "other_events": {} if is_whole else answer.other_events,
     }
 
 
 def _seen(exchange: Exchange, close: dict[str, Any]) -> Seen:
     http, answer = exchange.http, exchange.answer
-    document, is_error = _read_document(exchange)
+    body = bytes(exchange.document)
+    is_unread = body.strip() and not answer.n_events and exchange.whole_us is None
     return Seen(
         cause=close["cause"],
         detail=close.get("detail"),
@@ -111,32 +146,15 @@ def _seen(exchange: Exchange, close: dict[str, Any]) -> Seen:
         reason=http.reason,
         retry_after=http.headers.get("retry-after"),
         content_type=http.content_type,
-        document=document,
-        document_is_error=is_error,
+        unread=sentence_of_body(body) if is_unread else None,
         problem=http.problem or exchange.problem,
-        stream_error=answer.error,
-        stream_error_code=answer.error_code,
+        error=answer.error,
+        error_code=answer.error_code,
         body_complete=http.complete or (http.ends_at_close and close["cause"] in ("done", "eof")),
-        ended=answer.ended,
+        ended=answer.ended or exchange.whole_us is not None,
         finish_reason=answer.finish_reason,
-        n_chunks=answer.n_chunks,
+        form=exchange.form,
+        n_texts=answer.n_chunks,
+        needs_text=exchange.is_streaming,
+        body_bytes=len(body),
     )
-
-
-def _read_document(exchange: Exchange) -> tuple[str | None, bool]:
-    """(what a body that is no event stream says, whether it says that something failed)."""
-    body, http = bytes(exchange.document), exchange.http
-    if not body.strip() or (http.is_stream and exchange.answer.n_events):
-        return None, False
-    if http.coding:
-        return f"a body compressed with {http.coding}, although identity was asked for", False
-    if not http.is_stream:
-        return sentence_of_body(body), True
-    try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return sentence_of_body(body), False
-    if is_error(value):
-        return error_of_json(value)[0], True
-    is_answer = isinstance(value, dict) and "choices" in value
-    return (_ONE_ANSWER if is_answer else sentence_of_body(body)), False

@@ -270,7 +270,10 @@ def test_34_a_finished_answer_without_text_is_empty(n: int):
     assert got.ttft_ms is None
 
 
-@pytest.mark.parametrize("code", [429, "429", "rate_limit_exceeded"])
+@pytest.mark.parametrize(
+    "code",
+    [429, "429", "rate_limit_exceeded", "rate_limit_error", "RESOURCE_EXHAUSTED"],
+)
 def test_35_a_429_inside_a_200_is_rate_limited(code: int | str):
     got = decode_bodies((10, sse({"error": {"code": code, "message": "slow down"}})), (11, DONE))
     assert (got.row.outcome, got.row.detail) == ("rate_limited", "slow down")

@@ -29,7 +29,7 @@ def test_the_head_is_kept():
     assert (http.status, http.reason) == (503, "Service Unavailable")
     assert http.headers["retry-after"] == "2"
     assert http.coding == "gzip"
-    assert not http.is_stream
+    assert not http.is_success
 
 
 def test_the_media_type_is_lower_case_without_parameters():
