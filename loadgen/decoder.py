@@ -11,6 +11,9 @@ and started again: nothing is lost or doubled.  For each raw segment, in this or
 so what a restart finds as .done needs no output, and is read only to know the streams still open.
 A segment that died between 1. and 2. after the store took its columns is written again under the
 same name, which the store's ledger knows.
+
+Where the plan names a tokenizer, the texts of the requests that ended in a segment are kept before
+1., and once everything is decoded they are counted: one more column segment with a name of its own.
 """
 
 import gc
@@ -19,15 +22,26 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from loadgen.answer_texts import count_texts, keep_texts, texts_path
+from loadgen.line_file import append_lines
 from loadgen.live_line import Decoded, live_line
 from loadgen.redact import redactor
 from loadgen.segment_decoder import SegmentDecoder
-from storage.column_spool import column_path, decoded_mark, write_columns
+from loadgen.tokenizer import load
+from storage.column_spool import (
+    COUNTS_SEQ,
+    column_path,
+    decoded_mark,
+    write_columns,
+    write_counts,
+)
 from storage.raw_spool import is_writer_alive, raw_segments, remove_leftovers
 
 log = logging.getLogger(__name__)
@@ -46,11 +60,13 @@ class Decoder:
         self._run_dir = run_dir
         self._worker = worker
         self._spool = run_dir / "spool"
-        self._segments = SegmentDecoder(t0_mono_ns)
+        target = _target(run_dir)
+        self._tokenizer: str | None = target.get("tokenizer")
+        self._segments = SegmentDecoder(t0_mono_ns, keeps_texts=self._tokenizer is not None)
         self._live = run_dir / f"live-{worker}.jsonl"
         self._live_seq = last_live_seq(self._live)
         self._last_seq = -1
-        self._redact = redactor(_key_variable(run_dir))
+        self._redact = redactor(target.get("api_key_env"))
 
     def step(self) -> bool:
         """Decode every segment that is complete; True if there was one."""
@@ -77,6 +93,8 @@ class Decoder:
         """The worker is gone and all is decoded: end its open streams and say so."""
         if self._segments.oldest_needed is not None:
             self._write(self._segments.close_all(self._last_seq + 1))
+        if self._tokenizer is not None:
+            self._count_texts(self._tokenizer)
         decoded_mark(self._spool, self._worker).touch()
         self._drop_done()
         remove_leftovers(self._spool, self._worker)
@@ -94,15 +112,30 @@ class Decoder:
         path = column_path(self._spool, self._worker, decoded.seq)
         for row in decoded.rows:
             row.detail = self._redact(row.detail)
-        while decoded.seq > self._live_seq and not path.exists():
-            try:
-                write_columns(path, decoded.tokens, decoded.rows, decoded.pulses)
-            except OSError as error:  # a full disk: the raw segment waits, nothing is lost
-                log.warning("cannot write %s (%s); trying again", path, error.strerror)
-                time.sleep(FULL_DISK_S)
-        if decoded.seq > self._live_seq:
-            append_line(self._live, live_line(decoded))
-            self._live_seq = decoded.seq
+        if decoded.seq <= self._live_seq:
+            return
+        if decoded.texts:
+            texts = texts_path(self._spool, self._worker)
+            insist(texts, partial(keep_texts, texts, decoded.texts))
+        if not path.exists():
+            write = partial(write_columns, path, decoded.tokens, decoded.rows, decoded.pulses)
+            insist(path, write)
+        append_line(self._live, live_line(decoded))
+        self._live_seq = decoded.seq
+
+    def _count_texts(self, tokenizer: str) -> None:
+        """Nothing to do without texts: no answer had any, or they were counted and removed."""
+        texts = texts_path(self._spool, self._worker)
+        if not texts.exists():
+            return
+        try:
+            counts = count_texts(texts, load(tokenizer))
+        except Exception:  # one edge: without the counts the run is still what was measured
+            log.exception("the answers' tokens cannot be counted with %s", tokenizer)
+        else:
+            path = column_path(self._spool, self._worker, COUNTS_SEQ)
+            insist(path, partial(write_counts, path, counts))
+        texts.unlink()
 
     def _drop_done(self) -> None:
         needed = self._segments.oldest_needed
@@ -111,12 +144,19 @@ class Decoder:
                 segment.path.unlink(missing_ok=True)
 
 
+def insist(path: Path, write: Callable[[], None]) -> None:
+    """Write until it works; while a disk is full the raw segment waits, and nothing is lost."""
+    while True:
+        try:
+            return write()
+        except OSError as error:
+            log.warning("cannot write %s (%s); trying again", path, error.strerror)
+            time.sleep(FULL_DISK_S)
+
+
 def append_line(path: Path, row: dict[str, Any]) -> None:
     """One JSON line in one write, after ending a line that a killed decoder left half."""
-    with path.open("a+b", buffering=0) as file:
-        size = file.seek(0, os.SEEK_END)
-        is_half = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"
-        file.write(b"\n" * is_half + orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+    append_lines(path, orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def last_live_seq(path: Path) -> int:
@@ -135,12 +175,12 @@ def last_live_seq(path: Path) -> int:
     return -1
 
 
-def _key_variable(run_dir: Path) -> str | None:
-    """The plan's name of the variable that holds the key (no pydantic here: this starts fast)."""
+def _target(run_dir: Path) -> dict[str, Any]:
+    """The plan's target as it stands in its file (no pydantic here: this starts fast)."""
     try:
-        return orjson.loads((run_dir / "plan.json").read_bytes())["target"]["api_key_env"]
+        return orjson.loads((run_dir / "plan.json").read_bytes())["target"]
     except (FileNotFoundError, KeyError):
-        return None
+        return {}
 
 
 def decode_run(run_dir: Path, worker: int) -> None:

@@ -1,7 +1,7 @@
 """What the Live page learns from one raw segment, as one JSON line of `live-<worker>.jsonl`."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from storage.buckets import bucket
 from storage.records import RequestRow
+
+Texts = tuple[int, list[str]]
+"""A request, and the whole text of each of its choices."""
 
 _NO_FAULT = ("complete", "cancelled")
 
@@ -23,13 +26,15 @@ class Decoded:
     rows: list[RequestRow]  # requests that ended in it
     pulses: list[dict[str, Any]]
     ttfts_us: list[int]  # of requests whose first token came in it
+    texts: list[Texts] = field(default_factory=list[Texts])  # of those that ended, if kept
 
 
 def live_line(decoded: Decoded) -> dict[str, Any]:
     """Counts and histograms (storage.buckets) of one segment.
 
-    tokens: told ones, and one for each event whose tokens nobody told.  seq tells a decoder that
-    was started again which lines it has already written.
+    tokens: told ones, and one for each event whose tokens nobody told; an answer in one piece has
+    no time for its tokens and counts as an outcome only.  seq tells a decoder that was started
+    again which lines it has already written.
     """
     tokens = decoded.tokens
     n_tokens, gaps_us = tokens["n_tokens"], tokens["gap_us"]

@@ -9,7 +9,8 @@ import orjson
 from numpy.typing import NDArray
 
 from loadgen.exchange import ExchangeDecoder
-from loadgen.live_line import Decoded
+from loadgen.live_line import Decoded, Texts
+from loadgen.request_row import request_row
 from loadgen.wire.registry import APIS
 from storage.raw_groups import RawGroups, read_groups
 from storage.records import TOKEN_EVENT, RequestRow
@@ -21,10 +22,14 @@ OUR_FAULT = "Headway itself failed to decode this answer; the run's log says whe
 
 
 class SegmentDecoder:
-    """The same segments in the same order always give the same: a restart may read them again."""
+    """The same segments in the same order always give the same: a restart may read them again.
 
-    def __init__(self, t0_mono_ns: int) -> None:
+    keeps_texts: a tokenizer will count them; every event is parsed then.
+    """
+
+    def __init__(self, t0_mono_ns: int, keeps_texts: bool = False) -> None:
         self._t0_ns = t0_mono_ns
+        self._keeps_texts = keeps_texts
         self._streams: dict[int, ExchangeDecoder] = {}
         self._opened_in: dict[int, int] = {}  # request -> seq of the segment with its OPEN
         self._last_mono_ns = t0_mono_ns
@@ -45,8 +50,7 @@ class SegmentDecoder:
             log.warning("%s", groups.damage)
         self._last_mono_ns = groups.last_mono_ns or self._last_mono_ns
         for request_id, payload in groups.opens.items():
-            meta = orjson.loads(payload)
-            self._streams[request_id] = ExchangeDecoder(APIS[meta["api"]], meta, self._t0_ns)
+            self._streams[request_id] = self._open(orjson.loads(payload))
             self._opened_in[request_id] = seq
         touched = [k for k in {**groups.reads, **groups.closes} if k in self._streams]
         return self._advance(seq, touched, groups)
@@ -57,17 +61,24 @@ class SegmentDecoder:
         groups = RawGroups(closes=dict.fromkeys(self._streams, orjson.dumps(end)))
         return self._advance(seq, list(self._streams), groups)
 
+    def _open(self, meta: dict[str, Any]) -> ExchangeDecoder:
+        is_learning = not self._keeps_texts
+        return ExchangeDecoder(APIS[meta["api"]], meta, self._t0_ns, is_learning)
+
     def _advance(self, seq: int, touched: list[int], groups: RawGroups) -> Decoded:
         tokens: list[NDArray[np.void]] = [np.empty(0, TOKEN_EVENT)]
         rows: list[RequestRow] = []
         ttfts_us: list[int] = []
+        texts: list[Texts] = []
         for request_id in touched:
             stream = self._streams[request_id]
             seen = stream.seen
             had_token = seen.first_token_us is not None
             _read_all(stream, groups.reads.get(request_id, ()))
             if end := groups.closes.get(request_id):
-                rows.append(stream.close(orjson.loads(end)))
+                rows.append(_close(stream, orjson.loads(end)))
+                if stream.texts:
+                    texts.append((request_id, ["".join(t) for t in stream.texts.values()]))
                 del self._streams[request_id], self._opened_in[request_id]
             tokens.append(stream.take_tokens())
             if not had_token and seen.first_token_us is not None and seen.send_us is not None:
@@ -79,13 +90,25 @@ class SegmentDecoder:
             rows=rows,
             pulses=[orjson.loads(pulse) for pulse in groups.pulses],
             ttfts_us=ttfts_us,
+            texts=texts,
         )
 
 
+# Two edges for mistakes of ours: an answer that breaks the decoder must not stop the others.
+
+
 def _read_all(stream: ExchangeDecoder, reads: Any) -> None:
-    """One edge for mistakes of ours: an answer that breaks the decoder must not stop the others."""
     try:
         stream.read_all(reads)
     except Exception:
         log.exception("request %s cannot be decoded", stream.seen.meta["request_id"])
         stream.seen.problem = OUR_FAULT
+
+
+def _close(stream: ExchangeDecoder, end: dict[str, Any]) -> RequestRow:
+    try:
+        return stream.close(end)
+    except Exception:
+        log.exception("the end of request %s cannot be decoded", stream.seen.meta["request_id"])
+        stream.seen.problem = OUR_FAULT
+        return request_row(stream.seen, end)
