@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.frames import Floats, floats
 from analysis.reading import Reading
 from analysis.samples import samples
 
@@ -34,6 +35,39 @@ def load_curve(levels: list[dict[str, Any]]) -> pd.DataFrame:
     """One row per level of show.py: streams in flight, tok/s and TTFT with their intervals, n."""
     return pd.DataFrame([_load_row(level) for level in levels], columns=pd.Index(LOAD_COLUMNS))
 
+
+def generator_health(pulses: pd.DataFrame, doubt: pd.DataFrame) -> pd.DataFrame:
+    """One row per second of the run, the worst load worker's value; ms, shares 0..1.
+
+    pulses, doubt: the store's `pulses` and `doubt_per_s`.  Columns sec, lag_ms, loop_ms, pause_ms,
+    send_lag_ms, cpu_share (NaN: not recorded), bound_ms, shared_share (NaN: nothing arrived).
+    """
+    beats = {name: floats(pulses, column) / 1e3 for name, column in _PULSE_MS.items()}
+    beats["cpu_share"] = floats(pulses, "cpu_share")
+    arrivals = {
+        "bound_ms": floats(doubt, "bound_p99_us") / 1e3,
+        "shared_share": floats(doubt, "shared") / np.maximum(floats(doubt, "events"), 1),
+    }
+    beat_s, arrival_s = floats(pulses, "t_us") // 1e6, floats(doubt, "sec")
+    seconds = np.unique(np.r_[beat_s, arrival_s])
+    columns = {name: _worst_at(seconds, beat_s, values) for name, values in beats.items()}
+    columns |= {name: _worst_at(seconds, arrival_s, values) for name, values in arrivals.items()}
+    return pd.DataFrame({"sec": seconds, **columns})
+
+
+def _worst_at(seconds: Floats, at: Floats, values: Floats) -> Floats:
+    """The largest value of each second (ascending, every one of `at` among them); NaN for none."""
+    worst = np.full(len(seconds), np.nan)
+    np.fmax.at(worst, np.searchsorted(seconds, at), values)
+    return worst
+
+
+_PULSE_MS = {
+    "lag_ms": "read_lag_p99_us",
+    "loop_ms": "hub_late_max_us",
+    "pause_ms": "gc_pause_max_us",
+    "send_lag_ms": "send_lag_p99_us",
+}
 
 LOAD_COLUMNS = (
     "level",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from charts.generator import generator
 from charts.itl_density import itl_density
 from charts.throughput import throughput
 from charts.ttft_percentile import ttft_percentile
@@ -43,5 +44,12 @@ CHARTS: dict[str, Chart] = {
         "lowest level's pace per stream would give.",
         frame="load_curve",
         draw=throughput,
+    ),
+    "generator": Chart(
+        title="The load generator itself",
+        caption="Each point is the worst load worker's in that second; in the legend its maximum. "
+        "Lateness alone does no harm to kernel stamps: the doubt below it is what remains.",
+        frame="generator_health",
+        draw=generator,
     ),
 }

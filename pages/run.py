@@ -12,7 +12,7 @@ from ui.card import card, tiles, verdict
 from ui.data import ask
 from ui.plain import label
 from ui.plan_text import plan_downloads
-from ui.run_data import chart_frame, shown_of, version_of
+from ui.run_data import chart_frame, reading_of, shown_of, version_of
 from ui.run_pages import badges, has_folder, plan_of, wait_for_the_end, wait_until_known
 from ui.run_tables import (
     failures_table,
@@ -22,6 +22,8 @@ from ui.run_tables import (
     marked,
     outcomes_table,
     versions_download,
+    workers_columns,
+    workers_table,
 )
 from ui.run_text import stamps_text, when_text
 from ui.run_tiles import level_tiles
@@ -147,6 +149,18 @@ def outcomes_tab(run: Json, shown: Json) -> None:
             st.caption("No request failed.")
 
 
+def generator_tab(run: Json, shown: Json) -> None:
+    """Was the client the bottleneck?  Its self-test, its lateness, each worker's figures."""
+    with card("self_test", "Self-test", "Our own client against a server of ours, just before."):
+        test = shown["run"]["self_test"]
+        st.text(test["sentence"] if test else "This run had none.")
+    draw(run, "generator")
+    with card("workers", "Load workers", "Over the whole run."):
+        uid, version = run["run_uid"], version_of(run)
+        table = workers_table(reading_of(uid, version).pulses, ask("doubt_per_s", run=uid))
+        st.dataframe(table, column_config=workers_columns(table), hide_index=True)
+
+
 def plan_tab(run: Json, shown: Json) -> None:
     """What was asked for, exactly; and the machine that asked."""
     del shown
@@ -164,6 +178,7 @@ TABS = {
     "Gaps between tokens": gaps_tab,
     "Throughput": throughput_tab,
     "Outcomes": outcomes_tab,
+    "Load generator": generator_tab,
     "Plan & machine": plan_tab,
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from storage import queries_events, queries_requests, queries_run
+from storage import queries_events, queries_health, queries_requests, queries_run
 
 QUERIES: dict[str, Callable[..., pa.Table]] = {
     "runs": queries_run.runs,
@@ -24,7 +24,10 @@ QUERIES: dict[str, Callable[..., pa.Table]] = {
     "gap_quantiles": queries_events.gap_quantiles,
     "window_tokens": queries_events.window_tokens,
     "stamp_bounds": queries_events.stamp_bounds,
+    "doubt_per_s": queries_health.doubt_per_s,
 }
 
-READS_EVENTS = frozenset({"token_events", "gap_quantiles", "window_tokens", "stamp_bounds"})
+READS_EVENTS = frozenset(
+    {"token_events", "gap_quantiles", "window_tokens", "stamp_bounds", "doubt_per_s"}
+)
 """Questions that scan token_events: at most two of them at once, the ingest needs the core too."""

@@ -40,4 +40,7 @@ def chart_frame(uid: str, version: str, chart: str) -> pd.DataFrame:
     made_by = CHARTS[chart].frame
     if made_by == "load_curve":
         return chart_frames.load_curve(shown_of(uid, version)["levels"])
+    if made_by == "generator_health":
+        pulses = reading_of(uid, version).pulses
+        return chart_frames.generator_health(pulses, ask("doubt_per_s", run=uid))
     return getattr(chart_frames, made_by)(reading_of(uid, version))

@@ -5,10 +5,12 @@ import math
 from numbers import Real
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from analysis.frames import floats, where
 from analysis.metrics import METRICS
 from analysis.quantiles import is_thin
 from analysis.remarks import NOT_STEADY
@@ -101,6 +103,48 @@ def machine_table(run: Json) -> pd.DataFrame:
     } | {f"Version of {name}": str(version)[:SHOWN_DIGITS] for name, version in versions.items()}
     rows = [(name, _text(value)) for name, value in told.items()]
     return pd.DataFrame([row for row in rows if row[1]], columns=pd.Index(["What", "Value"]))
+
+
+def workers_table(pulses: pd.DataFrame, doubt: pd.DataFrame) -> pd.DataFrame:
+    """One row per load worker over the whole run.  pulses, doubt: the store's frames."""
+    rows: list[Json] = []
+    for worker in sorted({int(w) for w in floats(pulses, "worker")}):
+        beats = where(pulses, floats(pulses, "worker") == worker)
+        mine = where(doubt, floats(doubt, "worker") == worker)
+        events = float(np.nansum(floats(mine, "events")))
+        shared = float(np.nansum(floats(mine, "shared")))
+        rows.append(
+            {
+                "Worker": worker,
+                "Tokens": events,
+                "Shared reads, %": 100 * shared / events if events else None,
+                "Doubt, worst second's p99, ms": _most(mine, "bound_p99_us", 1e3),
+                "Stamps missing": float(np.nansum(floats(beats, "missing_stamps"))),
+                "Read lag p99, worst, ms": _most(beats, "read_lag_p99_us", 1e3),
+                "Dispatch late p99, worst, ms": _most(beats, "dispatch_lag_p99_us", 1e3),
+                "Loop late, worst, ms": _most(beats, "hub_late_max_us", 1e3),
+                "Collector, worst, ms": _most(beats, "gc_pause_max_us", 1e3),
+                "CPU, most, %": _most(beats, "cpu_share", 0.01),
+                "Connections opened": float(np.nansum(floats(beats, "connects"))),
+                "TCP connect p50, worst, ms": _most(beats, "connect_p50_us", 1e3),
+                "Round trip, worst, ms": _most(beats, "rtt_p50_us", 1e3),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def workers_columns(table: pd.DataFrame) -> Json:
+    """How `workers_table` is drawn: counts whole, times to a tenth of a µs where that small."""
+    whole = ("Worker", "Tokens", "Stamps missing", "Connections opened")
+    return {
+        str(name): st.column_config.NumberColumn(format="%,d" if name in whole else "%,.3g")
+        for name in table.columns
+    }
+
+
+def _most(frame: pd.DataFrame, column: str, unit: float) -> float | None:
+    values = floats(frame, column)
+    return None if np.isnan(values).all() else float(np.nanmax(values)) / unit
 
 
 def versions_download(run: Json) -> None:

@@ -52,3 +52,20 @@ def curve(in_flight: tuple[float, ...] = (1.0, 3.9, 15.8)) -> pd.DataFrame:
             "is_short": [False] * len(x),
         }
     )
+
+
+def health(n: int = 30) -> pd.DataFrame:
+    """A load generator that was late for a while, in closed loop (no send lag)."""
+    late = np.where(np.arange(n) == n // 2, 30.0, 0.4)
+    return pd.DataFrame(
+        {
+            "sec": np.arange(n, dtype=float),
+            "lag_ms": late,
+            "loop_ms": 2 * late,
+            "pause_ms": np.zeros(n),
+            "send_lag_ms": np.full(n, np.nan),
+            "cpu_share": np.full(n, 0.6),
+            "bound_ms": late / 10,
+            "shared_share": late / 1000,
+        }
+    )

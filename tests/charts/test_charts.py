@@ -1,13 +1,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from frames_to_draw import curve, gaps, samples
+from frames_to_draw import curve, gaps, health, samples
 
 from analysis.quantiles import intervals, percentile
 from charts.registry import CHARTS
 from charts.theme import CONFIG, MOST_MARKS, level_colours, log_ticks
 
-FRAMES = {"latency_samples": samples(), "gap_histogram": gaps(), "load_curve": curve()}
+FRAMES = {
+    "latency_samples": samples(),
+    "gap_histogram": gaps(),
+    "load_curve": curve(),
+    "generator_health": health(),
+}
 TTFT, GAPS, LOAD = (CHARTS[n].draw for n in ("ttft_percentile", "itl_density", "throughput"))
 
 
@@ -44,7 +49,7 @@ def test_a_frame_of_one_row_is_drawn(name):
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_axis_has_a_title_with_its_unit(name):
     chart = CHARTS[name]
-    units = ("ms", "%", "tok/s", "streams", "percentile of requests")
+    units = ("ms", "%", "tok/s", "streams", "percentile of requests", "seconds")
     titles = axis_titles(chart.draw(FRAMES[chart.frame]))
     assert len(titles) >= 2
     for title in titles:
@@ -177,3 +182,9 @@ def test_colours_are_as_many_as_levels_and_differ():
 def test_log_ticks_are_round_and_within():
     assert log_ticks(8, 300) == ([10, 20, 50, 100, 200], ["10", "20", "50", "100", "200"])
     assert log_ticks(0.001, 100)[1] == ["0.001", "0.01", "0.1", "1", "10", "100"]
+
+
+def test_what_the_load_generator_did_not_record_has_no_line():
+    figure = CHARTS["generator"].draw(health())
+    assert not any("send lag" in name for name in legend(figure))
+    assert any(name.startswith("bound on arrivals, p99: 3 ") for name in legend(figure))

@@ -36,6 +36,18 @@ FRAMES = {
             "failed": [0, 1],
         }
     ),
+    "generator_health": pd.DataFrame(
+        {
+            "sec": [3.0, 4.0],
+            "lag_ms": [0.2, 1.5],
+            "loop_ms": [1.0, 12.0],
+            "pause_ms": [None, None],
+            "send_lag_ms": [None, None],
+            "cpu_share": [0.4, 0.55],
+            "bound_ms": [0.0, 0.3],
+            "shared_share": [0.0, 0.02],
+        }
+    ),
 }
 
 

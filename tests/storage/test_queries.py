@@ -271,3 +271,30 @@ def test_token_events_of_one_request_are_in_order(account, streams):
     assert [row["t_us"] for row in rows] == streams[12].tokens["t_us"].tolist()
     assert [row["seq"] for row in rows] == list(range(len(rows)))
     assert sum(len(s.tokens) for s in streams) == len(account("token_events"))
+
+
+def test_doubt_per_second_is_numpy_s(account, streams):
+    events = np.concatenate([s.tokens for s in streams])
+    second = events["t_us"] // SECOND
+    rows = account("doubt_per_s")
+    assert [row["sec"] for row in rows] == sorted(set(second.tolist()))
+    for row in rows:
+        mine = events[second == row["sec"]]
+        bound = np.quantile(mine["bound_us"], 0.99, method="inverted_cdf")
+        assert (row["worker"], row["events"]) == (0, len(mine))
+        assert (row["shared"], row["bound_max_us"]) == (
+            mine["shared"].sum(),
+            mine["bound_us"].max(),
+        )
+        assert (row["missing"], row["bound_p99_us"]) == ((mine["lag_us"] < 0).sum(), bound)
+
+
+def test_doubt_is_told_apart_by_worker(tables, tmp_path):
+    run = RunFolder(tmp_path)
+    run.columns(0, [Stream(k, k * 1000) for k in range(4)])
+    run.end()
+    tables.turn()
+    with tables.database.cursor() as cursor:
+        cursor.execute("UPDATE runs SET n_workers = 2")
+    rows = tables.ask("doubt_per_s", run=run.uid)
+    assert [(row["worker"], row["events"]) for row in rows] == [(0, 20), (1, 20)]

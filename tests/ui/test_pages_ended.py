@@ -14,6 +14,7 @@ CHARTS_ON = {
     "Gaps between tokens": 1,
     "Throughput": 1,
     "Outcomes": 0,
+    "Load generator": 1,
     "Plan & machine": 0,
 }
 NAME = "![x](http://evil.example/n.png) <b>"
