@@ -19,13 +19,13 @@ class Addresses:
 
     Connections go round the good addresses of one family, as they would if each asked the name
     server: a name may stand for many servers.  One that failed goes last for the rest of the run,
-    so that a dead family costs its wait only once.
+    so that a dead family costs its wait only once.  is_literal: there is no name to look up.
     """
 
     def __init__(self, host: str, port: int, resolve: Resolve) -> None:
         self._host, self._port, self._resolve = host, port, resolve
         self._known = _literal(host, port)
-        self._is_literal = bool(self._known)
+        self.is_literal = bool(self._known)
         self._failed: set[Address] = set()
         self._turn = 0
         self._renewed_ns = -RENEW_EVERY_NS
@@ -47,7 +47,7 @@ class Addresses:
         At most one lookup a second, for when a server goes away thousands of connections fail.
         Raises as get does.
         """
-        if self._is_literal:
+        if self.is_literal:
             return []
         with self._lock:
             if set(self._known) <= set(tried):  # else another connection has asked meanwhile

@@ -9,27 +9,28 @@ import gevent
 from loadgen.transport import stamps, trouble
 from loadgen.transport.addresses import Address, Addresses
 from loadgen.transport.connection import WRITABLE, Phases
-from loadgen.transport.patience import ConnectFailed, Patience, wait
+from loadgen.transport.patience import ConnectFailed, Patience, TooLate, wait
 
 
 def dial(addresses: Addresses, patience: Patience, phases: Phases) -> _socket.socket:
     """A socket connected to the first address that accepts; phases gain dns_ns and connect_ns.
 
-    When all kept addresses fail, the name is looked up once more, for it may have moved.
-    Raises ConnectFailed.
+    When all kept addresses fail, the name is looked up once more, for the server may have moved;
+    an address that says nothing is left a share of the limit before.  Raises ConnectFailed.
     """
     tried = _looked_up(addresses, patience, phases)
-    was_kept = phases.dns_ns is None
+    was_kept = phases.dns_ns is None and not addresses.is_literal
     begin_ns = time.monotonic_ns()
     try:
-        return _first(tried, addresses, patience)
-    except ConnectFailed:
         if not was_kept:
-            raise
-        others = _looked_up_again(tried, addresses, patience, phases)
-        if not others:
-            raise
-        return _first(others, addresses, patience)
+            return _first(tried, addresses, patience)
+        try:
+            return _first(tried, addresses, patience, spare_shares=1)
+        except ConnectFailed as failed:
+            others = _looked_up_again(tried, addresses, patience, phases)
+            if not others and not isinstance(failed, TooLate):
+                raise
+        return _first(others or tried, addresses, patience)  # it may just be slow to accept
     finally:
         lookup_ns = (phases.dns_ns or 0) if was_kept else 0
         phases.connect_ns = time.monotonic_ns() - begin_ns - lookup_ns
@@ -55,11 +56,13 @@ def _looked_up_again(
         return []
 
 
-def _first(wanted: list[Address], addresses: Addresses, patience: Patience) -> _socket.socket:
+def _first(
+    wanted: list[Address], addresses: Addresses, patience: Patience, spare_shares: int = 0
+) -> _socket.socket:
     """The first that accepts; each gets an equal share of the time that is left."""
-    failed = patience.too_late("connect")
+    failed: ConnectFailed = patience.too_late("connect")
     for i, address in enumerate(wanted):
-        share_s = patience.left_s() / (len(wanted) - i)
+        share_s = patience.left_s() / (len(wanted) - i + spare_shares)
         try:
             sock = _connected(address, share_s)
         except TimeoutError:

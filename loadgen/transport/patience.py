@@ -22,6 +22,10 @@ class ConnectFailed(Exception):
         self.phases = Phases()
 
 
+class TooLate(ConnectFailed):
+    """The limit, or an address's share of it, was over before an answer came."""
+
+
 class NeedsHttp2(ConnectFailed):
     """The server would speak HTTP/2 only."""
 
@@ -37,10 +41,10 @@ class Patience:
         """Seconds; 0 when it is over."""
         return max(0.0, (self.end_ns - time.monotonic_ns()) / 1e9)
 
-    def too_late(self, phase: trouble.Phase) -> ConnectFailed:
+    def too_late(self, phase: trouble.Phase) -> TooLate:
         """What to raise when it ran out in this phase."""
         cause = "tls_failed" if phase == "tls" else "connect_failed"
-        return ConnectFailed(cause, trouble.connect_timeout(self.endpoint, phase, self.limit_s))
+        return TooLate(cause, trouble.connect_timeout(self.endpoint, phase, self.limit_s))
 
     def send(self, sock: _socket.socket, data: bytes) -> None:
         """Send all of it; raises TimeoutError, OSError."""

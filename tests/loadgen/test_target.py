@@ -1,5 +1,6 @@
 """A plan's target becomes an endpoint: whom to trust, through which proxy, over which HTTP."""
 
+import os
 import ssl
 import time
 from functools import partial
@@ -13,7 +14,8 @@ from loadgen.schedule import PlannedRequest
 from loadgen.sender import Sender
 from loadgen.target import target_endpoint, version_after_failure
 from loadgen.wire.registry import APIS
-from tests.endpoints import DONE, USAGE, token
+from tests.endpoints import DONE, GOOD, USAGE, token
+from tests.endpoints import endpoint as a_server
 from tests.loadgen.transport.h2_server import h2_script, streamed
 from tests.loadgen.transport.scripted_server import ScriptedServer
 
@@ -57,6 +59,20 @@ def test_the_version_is_what_the_run_learned_else_what_the_plan_says():
 
 def test_without_tls_http1_is_tried_first():
     assert endpoint_for("http://h").http == "1.1"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_server_on_this_machine_is_reached_whatever_the_environment_says(monkeypatch, host):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with a_server(lambda _n, _body: GOOD) as numeric:
+        url = numeric.replace("127.0.0.1", host)
+        endpoint, row = asked(plan_for(url))
+    assert (endpoint.proxy, row.outcome) == (None, "complete")
+    assert endpoint_for("http://h", environment=os.environ).proxy.name == "127.0.0.1:1"
 
 
 @pytest.fixture

@@ -117,6 +117,25 @@ def test_a_server_that_moved_is_found_by_a_second_lookup(serve, asker):
     assert (second.accepted, resolver.asked) == (1, 2)
 
 
+def test_a_server_that_moved_and_left_silence_behind_is_found_too(serve, asker, silent_port):
+    server = started(serve, answers(OK))
+    resolver = Resolver([silent_port], [server.port])
+    a = asker(Endpoint("http", "server", 80), connect_s=0.6, resolve=resolver)
+    assert [a.ask().cause for _ in range(2)] == ["connect_failed", "done"]
+    assert 0.3e9 <= a.closed(1)["connect_ns"] < 0.6e9
+
+
+def test_a_server_that_only_says_nothing_is_given_the_whole_limit(asker, silent_port):
+    resolver = Resolver([silent_port], [silent_port], [silent_port])
+    a = asker(Endpoint("http", "server", 80), connect_s=0.4, resolve=resolver)
+    for k in range(3):
+        done = a.ask()
+        assert "did not accept the connection after 0.4 s" in done.detail
+        closed = a.closed(k)
+        assert closed["connect_ns"] + (closed["dns_ns"] or 0) > 0.39e9
+    assert resolver.asked in (2, 3)  # once a second at most
+
+
 def test_an_address_that_fails_is_not_tried_first_again(serve, asker):
     server, closed = started(serve, answers(OK, then_close=True)), free_port()
     a = asker(Endpoint("http", "server", 80), resolve=Resolver([closed, server.port]))
