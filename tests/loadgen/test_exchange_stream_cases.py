@@ -1,9 +1,12 @@
-"""Streams that broke other tools, and the right behaviour (all bytes are our own)."""
+"""Streams that broke other tools, by their number in test_stream_cases_are_covered.
+
+All bytes are our own.  Those whose framing did it are in test_exchange_stream_framing, those whose
+clocks or connections did in test_exchange_stream_times.
+"""
 
 import pytest
 from exchanges import (
     DONE,
-    END,
     FINISH,
     HEAD,
     ROLE,
@@ -17,6 +20,7 @@ from exchanges import (
     usage_event,
 )
 
+AT_TEN = b"Mon, 30 Nov 2026 10:00:00 GMT"
 A, B, C = content("A"), content("B"), content("C")
 
 
@@ -46,84 +50,6 @@ def test_4_a_usage_chunk_without_choices_counts_tokens_and_ends_nothing():
     assert got.row.last_token_us == got.row.first_token_us
 
 
-def test_5_data_without_a_blank_after_the_colon():
-    got = decode_bodies((10, A.replace(b"data: ", b"data:")), (20, b"data:[DONE]\n\n"))
-    assert (got.row.outcome, got.row.n_chunks) == ("complete", 1)
-
-
-def test_6_crlf_framing_one_event_per_read():
-    crlf = [event.replace(b"\n", b"\r\n") for event in (A, B, DONE)]
-    got = decode_bodies((10, crlf[0]), (20, crlf[1]), (30, crlf[2]))
-    assert got.ms == [10, 20]
-
-
-def test_7_crlf_framing_all_in_one_read_and_cut_between_cr_and_lf():
-    body = (A + B + DONE).replace(b"\n", b"\r\n")
-    cut = body.index(b"\r\n\r\n") + 3
-    assert decode_bodies((10, body)).ms == [10, 10]
-    assert decode_bodies((10, body[:cut]), (20, body[cut:])).ms == [10, 20]
-
-
-def test_8_a_comment_alone_in_a_read_is_a_sign_of_life_only():
-    got = decode_bodies((5, b": ping\n\n"), (6, ROLE), (10, A), (20, B), (21, DONE))
-    assert got.ms == [10, 20]
-    assert got.row.outcome == "complete"
-    assert got.row.other_events == {"comment": 1, "role": 1, "done": 1}
-
-
-def test_9_a_comment_after_an_event_with_an_id_is_no_empty_event():
-    got = decode_bodies((10, b"id: 1\n" + A), (15, b": ping\n\n"), (20, B), (21, DONE))
-    assert got.ms == [10, 20]
-    assert got.row.outcome == "complete"
-
-
-def test_10_events_of_one_read_have_one_arrival_and_are_marked():
-    got = decode_bodies((10, A + B + C), (20, DONE))
-    assert got.gaps_ms == [0, 0]
-    assert got.shared == [1, 1, 0]
-    assert got.row.n_shared == 2
-
-
-def test_11_an_event_of_many_reads_arrives_with_its_last_byte():
-    stream = HEAD + chunk(A + DONE) + END
-    reads = [(float(i), bytes([byte])) for i, byte in enumerate(stream)]
-    last = stream.index(b"\n\n", stream.index(b"data:")) + 1
-    assert decode_reads(reads).ms == [last]
-
-
-@pytest.mark.parametrize("text", ["hello world", "日本", "a\u2028b", "a\u2029b", "a\x85b"])
-def test_12_14_15_a_text_survives_any_cut_of_its_event(text: str):
-    body = content(text) + DONE
-    for cut in range(1, len(body)):
-        got = decode_bodies((10, body[:cut]), (20, body[cut:]))
-        assert (got.row.outcome, got.row.n_chunks) == ("complete", 1)
-
-
-def test_16_a_line_of_600_kb_is_a_token_event():
-    got = decode_bodies((10, content("x" * 600_000)), (20, DONE))
-    assert (got.row.outcome, got.row.n_chunks) == ("complete", 1)
-
-
-def test_16_an_endless_line_is_malformed_and_says_so():
-    reads = [(float(i), chunk(b"data: " + b"x" * 2_000_000)) for i in range(10)]
-    got = decode_reads([(1, HEAD), (2, chunk(A)), *reads], cause="eof")
-    assert got.row.outcome == "malformed"
-    assert got.row.detail == "An event is longer than 16 MiB."
-    assert got.row.n_chunks == 1
-
-
-def test_17_a_multi_line_event_is_joined_and_parsed():
-    body = b'data: {"choices":[{"index":0,\ndata: "delta":{"content":"A"}}]}\n\n'
-    assert decode_bodies((10, body), (20, DONE)).ms == [10]
-
-
-def test_18_a_byte_order_mark_and_event_lines_lose_no_token():
-    got = decode_bodies(
-        (10, b"\xef\xbb\xbf" + A), (20, b"event: message\nretry: 1\n" + B), (30, DONE)
-    )
-    assert got.ms == [10, 20]
-
-
 def test_19_an_error_object_inside_a_200_is_a_failure_that_keeps_its_tokens():
     error = sse({"error": {"message": "boom", "code": 500}})
     got = decode_bodies((1, ROLE), (10, A), (20, error), (21, DONE))
@@ -150,6 +76,25 @@ def test_20_an_error_before_any_token_in_any_shape(event: bytes, sentence: str):
 
 def test_20_an_error_that_is_null_is_none():
     assert decode_bodies((10, content("A", error=None)), (20, DONE)).row.outcome == "complete"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "outcome"),
+    [
+        ("text/event-stream", b"", "empty"),
+        ("application/json", b"", "empty"),
+        ("text/plain", b"busy", "malformed"),
+        ("text/html", b"<html><body>Sign in</body></html>", "malformed"),
+        ("application/json", b'{"error":{"message":"boom"}}', "stream_error"),
+        ("text/event-stream", b'{"error":{"message":"boom"}}', "stream_error"),
+    ],
+)
+def test_21_a_200_without_a_stream_is_no_success(content_type: str, body: bytes, outcome: str):
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\n\r\n" % content_type.encode()
+    row = decode_reads([(1, head), *([(10.0, body)] if body else [])], cause="eof").row
+    assert row.outcome == outcome
+    assert row.output_tokens is None
+    assert row.first_token_us is None
 
 
 def test_22_a_missing_done_is_fine_once_the_finish_reason_was_seen():
@@ -277,6 +222,21 @@ def test_34_a_finished_answer_without_text_is_empty(n: int):
 def test_35_a_429_inside_a_200_is_rate_limited(code: int | str):
     got = decode_bodies((10, sse({"error": {"code": code, "message": "slow down"}})), (11, DONE))
     assert (got.row.outcome, got.row.detail) == ("rate_limited", "slow down")
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        (b"Retry-After: 2\r\n", 2),
+        (b"Date: %s\r\nRetry-After: %s\r\n" % (AT_TEN, AT_TEN.replace(b"10:00", b"10:01")), 60),
+        (b"", None),
+    ],
+)
+def test_35_a_429_is_rate_limited_and_says_when_to_come_back(headers: bytes, seconds: float | None):
+    head = b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n" + headers + b"\r\n"
+    row = decode_reads([(5, head)]).row
+    assert (row.outcome, row.http_status, row.retry_after_s) == ("rate_limited", 429, seconds)
+    assert row.first_token_us is None
 
 
 def test_36_a_reset_after_a_token_keeps_it():
