@@ -10,9 +10,11 @@ from bench.client_error import client_error
 from bench.decoder_cost import decoder_cost
 from bench.figures import Figure, keep, machine, over_runs, table
 from bench.first_page import first_page
+from bench.many_streams import many_streams
 from bench.run_page import run_page
 from bench.simulator_speed import simulator_speed
 from bench.store_cost import store_cost
+from bench.tls_cost import tls_cost
 from bench.truth_speed import truth_speed
 
 BENCHES: dict[str, Callable[[int], list[Figure]]] = {
@@ -20,6 +22,8 @@ BENCHES: dict[str, Callable[[int], list[Figure]]] = {
     "client_error": client_error,
     "client_cost": client_cost,
     "decoder_cost": decoder_cost,
+    "many_streams": many_streams,
+    "tls_cost": tls_cost,
     "simulator_speed": simulator_speed,
     "store_cost": store_cost,
     "first_page": first_page,

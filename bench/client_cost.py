@@ -18,11 +18,12 @@ CONCURRENCY = 512
 def client_cost(turn: int) -> list[Figure]:
     """Worker CPU per event, absolute and over the bare client's at the same load, minutes apart."""
     run = run_at(CONCURRENCY, turn)
-    worker_us = run.cpu_us_per_event("worker")
+    worker_us, decoder_us = (run.cpu_us_per_event(role) for role in ("worker", "decoder"))
     bare_us = _floor_us()
     n_events = len(run.log.tokens)
     return [
         Figure("worker CPU per event", worker_us, "µs", "<= 25"),
+        Figure("worker and decoder CPU per event", worker_us + decoder_us, "µs", "<= 32"),
         Figure("bare recvmsg client CPU per event", bare_us, "µs"),
         Figure("worker over bare client", worker_us / bare_us, "x"),
         Figure("leader CPU per event", run.cpu_us_per_event("leader"), "µs"),

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import trustme
 
 from bench import truth_log
 from bench.group_cpu import GroupCpu
 from bench.open_store import open_store, wait_final
-from bench.processes import cpu_s, truth_server
+from bench.processes import apart, cpu_s, pin, truth_server
 from bench.truth_join import Joined, join
 from bench.truth_log import TruthLog
 from loadgen import launch, plan
@@ -19,6 +20,15 @@ from loadgen.run_folder import RunFolder, runs_folder
 
 TTFT_MS, ITL_MS, N_TOKENS = 100, 20, 128  # 50 tok/s per stream
 LONGEST_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What each stream is: its pace, its length, and whether it goes through TLS."""
+
+    itl_ms: float = ITL_MS
+    n_tokens: int = N_TOKENS
+    is_tls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +54,20 @@ class TruthRun:
         return used_s * 1e6 / len(self.log.tokens)
 
 
-def against_truth(concurrency: int, seconds: float) -> TruthRun:
-    """One closed level of `concurrency` streams at 50 tok/s, joined with the truth."""
-    with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
+def against_truth(concurrency: int, seconds: float, load: Load = Load()) -> TruthRun:
+    """One closed level of `concurrency` streams, joined with the truth.
+
+    Where there are two cores the server has the last one for itself, the run's processes the rest.
+    """
+    with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder, apart() as last_core:
         data, log_file = Path(folder), Path(folder) / "truth.log"
-        with truth_server(log_file) as (url, pid):
+        authority = data / "authority.pem" if load.is_tls else None
+        more = ["--tls", str(certificate(data))] if load.is_tls else []
+        with truth_server(log_file, *more) as (url, pid):
+            pin(pid, last_core)
             idle_s = cpu_s(pid)
-            run_uid, cpu = _run(_plan(url, concurrency, seconds), data)
+            stage = {"kind": "closed", "concurrency": concurrency, "seconds": seconds}
+            run_uid, cpu = _run(_plan(url, stage, load, authority), data)
             server_cpu_s = cpu_s(pid) - idle_s
         log = truth_log.read(log_file)
         run = RunFolder(runs_folder(data) / run_uid).read("run.json")
@@ -65,17 +82,29 @@ def against_truth(concurrency: int, seconds: float) -> TruthRun:
         return TruthRun(join(requests, tokens, log, run), log, cpu, server_cpu_s, pulses)
 
 
-def _plan(url: str, concurrency: int, seconds: float) -> plan.Plan:
+def certificate(folder: Path) -> Path:
+    """A key with its certificate for 127.0.0.1 in one file, and authority.pem beside it."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(folder / "authority.pem"))
+    made = folder / "server.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(made))
+    return made
+
+
+def _plan(url: str, stage: dict[str, Any], load: Load, authority: Path | None) -> plan.Plan:
+    target: dict[str, Any] = {"url": url, "model": "truth"}
+    if authority is not None:
+        target["ca_file"] = str(authority)
     return plan.parse(
         {
-            "name": f"bench c={concurrency}",
-            "target": {"url": url, "model": "truth"},
+            "name": f"bench c={stage['concurrency']}",
+            "target": target,
             "workload": {
                 "prompt_tokens": 64,
-                "output_tokens": N_TOKENS,
-                "extra_body": {"ttft_ms": TTFT_MS, "itl_ms": ITL_MS},
+                "output_tokens": load.n_tokens,
+                "extra_body": {"ttft_ms": TTFT_MS, "itl_ms": load.itl_ms},
             },
-            "stages": [{"kind": "closed", "concurrency": concurrency, "seconds": seconds}],
+            "stages": [stage],
         }
     )
 

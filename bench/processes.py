@@ -1,6 +1,7 @@
 """Processes a bench starts and the CPU time it reads off them."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Generator
@@ -44,6 +45,30 @@ def server(module: str, *options: str) -> Generator[tuple[str, int]]:
 def truth_server(log: Path, *options: str) -> AbstractContextManager[tuple[str, int]]:
     """A truth server on a free port that writes `log`; yields (url, pid)."""
     return server("bench.truth_server", "--with-parent", "--log", str(log), *options)
+
+
+@contextmanager
+def apart() -> Generator[int | None]:
+    """While the block lasts, what we start leaves the last core alone; yields it (None: one core).
+
+    A core for the server and the others for the client is how two machines would be.
+    """
+    before = os.sched_getaffinity(0)
+    if len(before) < 2:
+        yield None
+        return
+    last = max(before)
+    os.sched_setaffinity(0, before - {last})
+    try:
+        yield last
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def pin(pid: int, core: int | None) -> None:
+    """Give a process one core; None leaves it where it is."""
+    if core is not None:
+        os.sched_setaffinity(pid, {core})
 
 
 def cpu_s(pid: int) -> float:

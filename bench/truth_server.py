@@ -15,6 +15,7 @@ import re
 import select
 import signal
 import socket
+import ssl
 import sys
 import time
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from typing import Any
 from bench import truth_script, truth_stamps
 from bench.truth_log import ARRIVAL, LEFT, LogWriter
 from bench.truth_script import BadRequest, Timing
+from bench.truth_tls import TlsSocket, server_context
 
 MAX_EMITS_PER_TURN = 256  # then sockets are looked at again
 IDLE_S = 0.1  # longest sleep: log flush, parent check
@@ -39,8 +41,8 @@ class Connection:
         "due_ns", "first_ns", "inbox", "itl_ns", "number", "piece", "pieces", "rest", "send", "sock"
     )  # fmt: skip
 
-    def __init__(self, sock: socket.socket) -> None:
-        self.sock = sock
+    def __init__(self, sock: Any) -> None:
+        self.sock = sock  # a socket or a TlsSocket
         self.send = sock.send
         self.inbox = b""
         self.number = 0  # of the request, in the log
@@ -55,14 +57,16 @@ class Connection:
 class TruthServer:
     """The loop.  `serve()` returns after `stop()`."""
 
-    def __init__(self, port: int, log: LogWriter, timing: Timing) -> None:
+    def __init__(
+        self, port: int, log: LogWriter, timing: Timing, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._listener = socket.create_server(("127.0.0.1", port), backlog=4096)
         truth_stamps.enable(self._listener)
         self._listener.setblocking(False)
         # Inherited too.  Where BBR is the default it paces: bytes would leave after our stamp.
         self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
         self.port: int = self._listener.getsockname()[1]
-        self._log, self._timing = log, timing
+        self._log, self._timing, self._tls = log, timing, tls
         self._epoll = select.epoll()
         self._epoll.register(self._listener, select.EPOLLIN)
         self._connections: dict[int, Connection] = {}
@@ -160,7 +164,8 @@ class TruthServer:
                 return
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._connections[sock.fileno()] = Connection(sock)
+            of = sock if self._tls is None else TlsSocket(sock, self._tls)
+            self._connections[sock.fileno()] = Connection(of)
             self._epoll.register(sock, select.EPOLLIN)
 
     def _drop(self, connection: Connection) -> None:
@@ -256,14 +261,18 @@ def main() -> None:
     options.add_argument("--n", type=int, default=128, help="tokens, where not asked for")
     options.add_argument("--ttft-ms", type=float, default=100)
     options.add_argument("--itl-ms", type=float, default=20)
+    options.add_argument("--tls", type=Path, help="PEM file with key and certificate: speak https")
     options.add_argument("--with-parent", action="store_true", help="end when the parent does")
     chosen = options.parse_args()
     timing = Timing(chosen.n, round(chosen.ttft_ms * 1e6), round(chosen.itl_ms * 1e6))
     log = LogWriter(chosen.log)
-    server = TruthServer(chosen.port, log, timing)
+    server = TruthServer(
+        chosen.port, log, timing, server_context(chosen.tls) if chosen.tls else None
+    )
     signal.signal(signal.SIGTERM, server.stop)
     signal.signal(signal.SIGINT, server.stop)
-    sys.stdout.write(f"headway-truth listening on http://127.0.0.1:{server.port}\n")
+    scheme = "https" if chosen.tls else "http"
+    sys.stdout.write(f"headway-truth listening on {scheme}://127.0.0.1:{server.port}\n")
     sys.stdout.flush()
     gc.collect()
     gc.freeze()
