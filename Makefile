@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: run venv test lint bench golden clean
+.PHONY: run venv test lint bench bench-peers golden clean
 run: venv
 	$(BIN)/headway serve
 
@@ -32,6 +32,10 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench
+
+bench-peers: $(VENV)/.dev
+	$(BIN)/python -m bench.peers install
+	$(BIN)/python -m bench.peers run
 
 golden: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/golden --refresh-golden

@@ -1,0 +1,1 @@
+"""Other load generators beside Headway, against the same truth: `python -m bench.peers`."""
