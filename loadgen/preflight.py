@@ -3,6 +3,7 @@
 An endpoint that refuses a field the run can do without is asked again without it.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -15,11 +16,17 @@ from loadgen.redact import redactor
 from loadgen.refused_fields import OPTIONAL, refused_fields
 from loadgen.schedule import PlannedRequest
 from loadgen.sender import Sender
+from loadgen.target import target_endpoint, version_after_failure
+from loadgen.transport.endpoint import HttpVersion
 from loadgen.wire.registry import APIS
 from storage.records import RequestRow
 
 MAX_TOKENS = 16
 MOST_TRIES = 3
+UNLIKE_HTTP_1 = ("malformed", "reset")  # what comes of HTTP/1.1 where only HTTP/2 is spoken
+
+Watch = Callable[[Sender, MemorySpool], None]
+"""Sees each request once it has ended, its connection still open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,7 @@ class Preflight:
     sentence: str
     row: RequestRow
     stamps: Literal["kernel", "user"] | None  # None: not a byte came
+    http: HttpVersion = "1.1"
     dropped_fields: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])  # what the run's numbers will lack
 
@@ -45,24 +53,48 @@ class _Try:
     refused: list[str]
 
 
-def preflight(plan: Plan, run: dict[str, Any]) -> Preflight:
-    """Send one short request as the run would; run needs run_uid, target_url and t0_mono_ns."""
+def _nobody(_sender: Sender, _spool: MemorySpool) -> None:
+    pass
+
+
+def preflight(
+    plan: Plan, run: dict[str, Any], watch: Watch = _nobody, most_tokens: int = MAX_TOKENS
+) -> Preflight:
+    """Send one short request as the run would; run needs run_uid, target_url and t0_mono_ns.
+
+    run["http"] is asked for where it is missing.  A server without TLS that speaks HTTP/2 only
+    shows that by its answer to HTTP/1.1, and is asked again.
+    """
+    endpoint, _ = target_endpoint(plan, run, APIS[plan.target.api].path)
+    seen = _negotiate(plan, {**run, "http": endpoint.http}, watch, most_tokens)
+    if seen.row.outcome not in UNLIKE_HTTP_1:
+        return seen
+    version = version_after_failure(plan, endpoint)
+    if version == endpoint.http:
+        return seen
+    return _negotiate(plan, {**run, "http": version}, watch, most_tokens)
+
+
+def _negotiate(plan: Plan, run: dict[str, Any], watch: Watch, most_tokens: int) -> Preflight:
+    """The first request, again without what was refused."""
     dropped: list[str] = []
-    seen = _ask(plan, run, dropped)
+    seen = _ask(plan, run, dropped, watch, most_tokens)
     for _ in range(MOST_TRIES - 1):
         if not seen.refused:
             break
         dropped += seen.refused
-        seen = _ask(plan, run, dropped)
-    row = seen.row
+        seen = _ask(plan, run, dropped, watch, most_tokens)
+    row, http = seen.row, run["http"]
     if row.outcome != "complete":
-        return Preflight(False, _refusal(plan, run, row, dropped), row, seen.stamps)
+        return Preflight(False, _refusal(plan, run, row, dropped), row, seen.stamps, http)
     notes = [*_dropped(plan, row, dropped), *_doubts(plan, row)]
     sentence = " ".join([_answers(run["target_url"], row), *notes])
-    return Preflight(True, sentence, row, seen.stamps, dropped, notes)
+    return Preflight(True, sentence, row, seen.stamps, http, dropped, notes)
 
 
-def _ask(plan: Plan, run: dict[str, Any], dropped: list[str]) -> _Try:
+def _ask(
+    plan: Plan, run: dict[str, Any], dropped: list[str], watch: Watch, most_tokens: int
+) -> _Try:
     """One request without these fields, and what it showed."""
     api, work = APIS[plan.target.api], plan.workload
     spool = MemorySpool()
@@ -73,13 +105,14 @@ def _ask(plan: Plan, run: dict[str, Any], dropped: list[str]) -> _Try:
         due_ns=None,
         prompt="Count from one to ten.",
         prompt_tokens=5,
-        max_tokens=min(MAX_TOKENS, work.output_tokens),
+        max_tokens=min(most_tokens, work.output_tokens),
         ignore_eos=work.ignore_eos,
         is_streamed=work.stream,
         inputs=work.inputs_per_request,
     )
     try:
         sender.send(planned, None, phase="preflight")
+        watch(sender, spool)
     finally:
         sender.pool.close()
     decoder = spool.decoder(api, run["t0_mono_ns"])

@@ -2,7 +2,6 @@
 
 import os
 import platform
-from contextlib import suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -10,18 +9,13 @@ import gevent
 
 from loadgen.clocks import instant
 from loadgen.crew import Crew
-from loadgen.memory_spool import MemorySpool
 from loadgen.plan import Plan
-from loadgen.preflight import Preflight, preflight
+from loadgen.preflight import preflight
 from loadgen.run_ended import RunEnded
 from loadgen.run_folder import RunFolder
 from loadgen.self_test import SelfTest, self_test
-from loadgen.sender import Sender
-from loadgen.transport.connecting import ConnectFailed
-from loadgen.transport.endpoint import Endpoint
-from loadgen.transport.negotiate import http_version
-
-SPEAKS_HTTP_2 = ("malformed", "reset")  # how a plain HTTP/2 server takes a first HTTP/1.1 request
+from loadgen.target import target_endpoint
+from loadgen.wire.registry import APIS
 
 
 def prepare(plan: Plan, folder: RunFolder, crew: Crew) -> dict[str, Any]:
@@ -34,13 +28,14 @@ def prepare(plan: Plan, folder: RunFolder, crew: Crew) -> dict[str, Any]:
     """
     run = _first_facts(plan, folder)
     _check_key(plan)
+    _check_tokenizer(plan)
     testing: Any = gevent.spawn(self_test)
     try:
         if plan.target.url.startswith("sim://"):
             run["target_url"] = crew.start_simulator(plan)
         run |= _connection_facts(plan, run)
-        seen = _preflight(plan, run)
-        run |= {"preflight": seen.to_dict(), "stamps": seen.stamps}
+        seen = preflight(plan, run)
+        run |= {"preflight": seen.to_dict(), "stamps": seen.stamps, "http": seen.http}
         run["dropped_fields"] = seen.dropped_fields
         tested: SelfTest | None = testing.get() if seen.ok else None
         run["self_test"] = tested and tested.to_dict()
@@ -86,37 +81,26 @@ def _check_key(plan: Plan) -> None:
         )
 
 
+def _check_tokenizer(plan: Plan) -> None:
+    """Before anything is sent: the counts it shall give after the run cannot be had later."""
+    if plan.target.tokenizer is None:
+        return
+    from loadgen.tokenizer import TokenizerError, load
+
+    try:
+        load(plan.target.tokenizer)
+    except TokenizerError as error:
+        raise RunEnded("failed", f"{error} (target.tokenizer)") from None
+
+
 def _connection_facts(plan: Plan, run: dict[str, Any]) -> dict[str, Any]:
-    """How the endpoint is spoken to; an endpoint that cannot be reached is the preflight's."""
-    endpoint, wanted = _endpoint(plan, run), plan.target.http
-    proxy = endpoint.proxy
-    if wanted == "auto":
-        wanted = "1.1"
-        if endpoint.scheme == "https":
-            with suppress(ConnectFailed):
-                wanted = http_version(endpoint, plan.limits.connect_s)
+    """How the endpoint is spoken to."""
+    endpoint, _ = target_endpoint(plan, run, APIS[plan.target.api].path)
     return {
-        "http": wanted,
+        "http": endpoint.http,
         "insecure": endpoint.scheme == "https" and not endpoint.verify_tls,
-        "proxy": f"{proxy.host}:{proxy.port}" if proxy else None,
+        "proxy": endpoint.proxy.name if endpoint.proxy else None,
     }
-
-
-def _preflight(plan: Plan, run: dict[str, Any]) -> Preflight:
-    """The preflight, again in HTTP/2 if that is all the server speaks; run["http"] says so."""
-    seen = preflight(plan, run)
-    is_plain = run["target_url"].startswith("http:") and plan.target.http == "auto"
-    if seen.ok or not is_plain or seen.row.outcome not in SPEAKS_HTTP_2:
-        return seen
-    with suppress(ConnectFailed):
-        run["http"] = http_version(_endpoint(plan, run), plan.limits.connect_s)
-    return preflight(plan, run) if run["http"] == "2" else seen
-
-
-def _endpoint(plan: Plan, run: dict[str, Any]) -> Endpoint:
-    sender = Sender(plan, run, 0, MemorySpool())
-    sender.pool.close()
-    return sender.endpoint
 
 
 def _versions() -> dict[str, str]:

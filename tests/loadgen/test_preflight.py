@@ -1,14 +1,28 @@
 """The first request: retried without what the endpoint refuses, and what its answer lacks said."""
 
+import gzip
 import time
 
 import pytest
 
 from loadgen.plan import parse
 from loadgen.preflight import preflight
-from tests.endpoints import GOOD, GOOD_WITH_USAGE, JSON, endpoint, refusal
+from tests.endpoints import DONE, GOOD, GOOD_WITH_USAGE, JSON, endpoint, refusal, token
+from tests.loadgen.transport.h2_server import h2_script, streamed
+from tests.loadgen.transport.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.slow
+
+
+WHOLE = b"""{"id": "w", "choices": [{"index": 0, "finish_reason": "stop", "message":
+    {"role": "assistant", "content": "one two"}}], "usage": {"completion_tokens": 2}}"""
+
+
+def preflight_of(url, target=None, workload=None):
+    raw = {"target": {"url": url, "model": "m", **(target or {})}, "workload": workload or {}}
+    plan = parse({**raw, "stages": [{"concurrency": 1, "requests": 1}]})
+    run = {"run_uid": "u", "target_url": url, "t0_mono_ns": time.monotonic_ns()}
+    return preflight(plan, run)
 
 
 def seen(answer, target=None, **workload):
@@ -20,10 +34,7 @@ def seen(answer, target=None, **workload):
         return answer(n, body)
 
     with endpoint(noted) as url:
-        raw = {"target": {"url": url, "model": "m", **(target or {})}, "workload": workload}
-        plan = parse({**raw, "stages": [{"concurrency": 1, "requests": 1}]})
-        run = {"run_uid": "u", "target_url": url, "t0_mono_ns": time.monotonic_ns()}
-        return preflight(plan, run), asked
+        return preflight_of(url, target, workload), asked
 
 
 def refusing(*names, then=GOOD):
@@ -102,3 +113,46 @@ def test_an_error_inside_a_200_fails_the_first_request():
     assert not result.ok
     assert result.row.outcome == "stream_error"
     assert "boom" in result.sentence
+
+
+def test_an_answer_in_one_piece_is_fine_and_has_no_first_token():
+    result, asked = seen(lambda n, body: (200, JSON, WHOLE), stream=False)
+    assert result.ok
+    assert "stream" not in asked[0]
+    assert "in one piece" in result.sentence
+    assert "there is no TTFT" in result.notes[0]
+    assert "although" not in result.sentence
+    assert (result.row.output_tokens, result.row.first_token_us) == (2, None)
+
+
+def test_a_server_that_does_not_stream_when_asked_to_is_measured_as_it_is():
+    result, _ = seen(lambda n, body: (200, JSON, WHOLE))
+    assert result.ok
+    assert "although a stream was asked for" in result.sentence
+
+
+def test_embeddings_come_in_one_piece():
+    answer = b'{"data": [{"index": 0, "embedding": [0.5]}], "usage": {"prompt_tokens": 5}}'
+    result, _ = seen(lambda n, body: (200, JSON, answer), {"api": "openai_embeddings"})
+    assert result.ok, result.sentence
+    assert "in one piece" in result.sentence
+    assert "although" not in result.sentence
+
+
+def test_a_compressed_answer_is_warned_of():
+    packed = gzip.compress(GOOD_WITH_USAGE[2])
+    kind = f"{GOOD[1]}\r\nContent-Encoding: gzip"
+    result, _ = seen(lambda n, body: (200, kind, packed))
+    assert result.ok, result.sentence
+    assert "compressed (gzip)" in result.notes[0]
+
+
+def test_a_plain_server_that_speaks_only_http_2_is_asked_again_in_it():
+    peers = []
+    server = ScriptedServer(h2_script(streamed(token("a"), token("b", "stop") + DONE), peers))
+    try:
+        result = preflight_of(f"http://127.0.0.1:{server.port}")
+    finally:
+        server.close()
+    assert result.ok, result.sentence
+    assert result.http == "2"
