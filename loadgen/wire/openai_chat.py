@@ -63,7 +63,11 @@ def _read_choice(choice: dict[str, Any]) -> tuple[Kind, str, int]:
     delta = choice.get("delta")
     if not isinstance(delta, dict):
         return "empty", "", told_tokens(choice)
-    content, reasoning = delta.get("content"), _reasoning(delta)
+    content = delta.get("content")
+    # Two names of one field (vLLM; llama.cpp, DeepSeek): servers that send both mean it once.
+    reasoning = delta.get("reasoning") or delta.get("reasoning_content")
+    if not isinstance(reasoning, str):
+        reasoning = ""
     if content and not isinstance(content, str):
         content, thought = _text_of_parts(content)
         reasoning = reasoning or thought
@@ -76,11 +80,6 @@ def _read_choice(choice: dict[str, Any]) -> tuple[Kind, str, int]:
     if reasoning:
         return "reasoning", reasoning, told_tokens(choice)
     return "role" if delta.get("role") else "empty", "", told_tokens(choice)
-
-
-def _reasoning(delta: dict[str, Any]) -> str:
-    """Two names of one field (vLLM; llama.cpp, DeepSeek): servers that send both mean it once."""
-    return text(delta.get("reasoning")) or text(delta.get("reasoning_content"))
 
 
 def _text_of_parts(content: Any) -> tuple[str, str]:

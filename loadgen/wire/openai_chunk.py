@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 ReadChoice = Callable[[dict[str, Any]], tuple[Kind, str, int]]
 """A choice of a chunk -> (kind, text, tokens told or 0)."""
 
+_SERVERS_FIELDS = frozenset({"usage", "timings", "metrics"})
+
 DONE_LINE = re.compile(rb"[\r\n]data: ?\[DONE\][\r\n]")
 
 
@@ -35,8 +37,10 @@ def decode_chunk(event: WireEvent, read_choice: ReadChoice) -> list[Delta]:
     chunk = load_object(event.data)
     if chunk.get("error") or chunk.get("object") == "error":
         return [error_delta(chunk)]
-    usage, timings = usage_of(chunk), timings_of(chunk)
-    kind: Kind = "usage" if chunk.get("usage") and usage else "empty"
+    usage = timings = None
+    if not _SERVERS_FIELDS.isdisjoint(chunk):
+        usage, timings = usage_of(chunk), timings_of(chunk)
+    kind: Kind = "usage" if usage and chunk.get("usage") else "empty"
     response_id = text_or_none(chunk.get("id"))
     choices = objects(chunk.get("choices"))
     if not choices:
@@ -64,8 +68,9 @@ def _delta(
         text,
         n_tokens,
         index if isinstance(index, int) else 0,
-        finish_reason=str(finish_reason) if finish_reason else None,
-        response_id=response_id,
+        None,
+        str(finish_reason) if finish_reason else None,
+        response_id,
     )
 
 
