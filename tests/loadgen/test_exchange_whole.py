@@ -16,6 +16,8 @@ from exchanges import (
     open_meta,
     usage,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import loadgen.exchange
 from loadgen.exchange import ExchangeDecoder
@@ -186,6 +188,27 @@ def test_any_cut_of_a_document_gives_the_same_row():
         assert row.whole_us == 1_025_000
         row.whole_us = expected.whole_us
         assert row == expected
+
+
+WORDS = st.sampled_from(
+    ["choices", "message", "content", "delta", "text", "usage", "data", "response", "error", "type",
+     "output", "finish_reason", "done", "tool_calls", "function", "timings", "generated_text"]
+)  # fmt: skip
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@pytest.mark.parametrize("api", APIS)
+@settings(max_examples=25, deadline=None)
+@given(document=st.dictionaries(WORDS, VALUES, max_size=5))
+def test_no_document_breaks_the_decoder(api: str, document: dict[str, Any]):
+    row, _ = decode(json.dumps(document).encode(), api=api)
+    assert row.outcome in ("complete", "empty", "malformed", "stream_error", "rate_limited")
+    assert (row.outcome == "complete") == (row.detail is None)
+    assert (row.form, row.first_token_us, row.n_chunks) == ("whole", None, 0)
 
 
 def test_embeddings_are_complete_without_text():

@@ -57,6 +57,14 @@ def test_doubtful_and_unstamped_events_are_counted():
     assert (line["shared"], line["missing_stamps"]) == (2, 1)
 
 
+def test_an_answer_in_one_piece_counts_as_an_outcome_and_adds_no_token():
+    whole = row("complete")
+    whole.form, whole.output_tokens, whole.whole_us = "whole", 9, 8
+    line = live_line(decoded(rows=[whole]))
+    assert line["outcomes"] == {"complete": 1}
+    assert (line["tokens"], line["events"], line["ttft"]) == (0, 0, {})
+
+
 def test_the_last_error_is_the_last_that_was_not_our_own_cancelling():
     rows = [
         row("http_error", "first"),
