@@ -90,3 +90,9 @@ def spread(result: dict[str, Any] | None, keys: tuple[str, str, str], per_ms: fl
     told = [(result or {}).get(key) for key in keys]
     mean, p50, p99 = (None if x is None else float(x) / per_ms for x in told)
     return Spread(mean, p50, p99)
+
+
+def error(true: Spread, told: Spread) -> Spread:
+    """|reported − true| of each of the three; None where one of the two is not told."""
+    pairs = ((true.mean, told.mean), (true.p50, told.p50), (true.p99, told.p99))
+    return Spread(*(None if a is None or b is None else abs(b - a) for a, b in pairs))

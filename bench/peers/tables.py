@@ -1,6 +1,7 @@
 """The comparison as Markdown: one row per tool and level, never one left out."""
 
-from bench.peers.peer import Peer, Spread
+from bench.peers.peer import Peer, Spread, error
+from bench.peers.ranking import Median, standings
 from bench.peers.registry import TOOLS
 from bench.peers.side_by_side import Failed, Measured, ideal_events_per_s
 
@@ -14,7 +15,7 @@ TIMES = ("true", "reported", "error")
 
 
 def tables(results: list[Result], rounds: int) -> str:
-    """Everything measured, in three tables."""
+    """Everything measured, in four tables."""
     return "\n\n".join(
         [
             "**Load and cost** (CPU: user and system time of the whole process tree)",
@@ -26,6 +27,8 @@ def tables(results: list[Result], rounds: int) -> str:
                 ("streams", "tool", "of", "in its own words", *TIMES),
                 [row for r in results for row in _itl(r)],
             ),
+            "**Headway and the best of the others** (smaller is better; median of the runs)",
+            _table(("streams", "figure", "Headway", "best other", ""), _ranking(results)),
         ]
     )
 
@@ -73,6 +76,21 @@ def _itl(result: Result) -> list[list[str]]:
     return rows
 
 
+def _ranking(results: list[Result]) -> list[list[str]]:
+    rows: list[list[str]] = []
+    for at in standings(results):
+        best = f"{_median(at.best_other)} {at.best_other.tool}" if at.best_other else "–"
+        rows.append([str(at.concurrency), at.figure, _median(at.ours), best, at.verdict])
+    return rows
+
+
+def _median(found: Median | None) -> str:
+    if found is None:
+        return "–"
+    spread = f" [{found.least:.3g} – {found.most:.3g}]" if found.most > found.least else ""
+    return f"{found.median:.3g}{spread}"
+
+
 def _head(result: Result) -> list[str]:
     return [str(result.concurrency), result.tool]
 
@@ -85,12 +103,6 @@ def _times(true: Spread, told: Spread | None) -> list[str]:
     if told is None:
         return [_three(true), "not told", "–"]
     return [_three(true), _three(told), _three(error(true, told))]
-
-
-def error(true: Spread, told: Spread) -> Spread:
-    """|reported − true| of each of the three; None where one of the two is not told."""
-    pairs = ((true.mean, told.mean), (true.p50, told.p50), (true.p99, told.p99))
-    return Spread(*(None if a is None or b is None else abs(b - a) for a, b in pairs))
 
 
 def _three(spread: Spread) -> str:

@@ -1,7 +1,7 @@
 from bench.peers.command import Cpu
-from bench.peers.peer import Reported, Spread
+from bench.peers.peer import Reported, Spread, error
 from bench.peers.side_by_side import Failed, Measured
-from bench.peers.tables import error, tables
+from bench.peers.tables import tables
 from bench.peers.truth import Truth
 
 TRUE = Spread(100.0, 100.0, 105.0)
@@ -25,18 +25,18 @@ def test_the_error_is_the_distance_and_none_where_something_is_not_told():
 
 
 def test_load_and_cost_stand_beside_each_other():
-    load, _, _ = sections([measured("guidellm", Reported(640, TRUE, None, GAPS))])
+    load, *_ = sections([measured("guidellm", Reported(640, TRUE, None, GAPS))])
     cells = row(load, "64", "guidellm")
     assert cells[2:] == ["640, 640, 640", "2909 (2963)", "50.0", "60.0", "4.0", ""]
 
 
 def test_what_is_not_told_is_not_an_error_of_zero():
-    _, ttft, _ = sections([measured("guidellm", Reported(640, None, None, GAPS))])
+    _, ttft, *_ = sections([measured("guidellm", Reported(640, None, None, GAPS))])
     assert row(ttft, "64", "guidellm")[3:] == ["not told", "–"]
 
 
 def test_a_tool_with_two_meanings_of_itl_has_a_row_for_each():
-    _, _, itl = sections([measured("vllm", Reported(640, TRUE, Spread(19.6, 20.0, 22.5), GAPS))])
+    _, _, itl, _ = sections([measured("vllm", Reported(640, TRUE, Spread(19.6, 20.0, 22.5), GAPS))])
     lines = [line for line in itl.splitlines() if line.startswith("| 64 | vllm |")]
     assert ["each chunk gap" in x or "mean of each request" in x for x in lines] == [True, True]
     assert "0.40 / 0.00 / 1.50" in lines[0]
@@ -44,7 +44,7 @@ def test_a_tool_with_two_meanings_of_itl_has_a_row_for_each():
 
 def test_a_tool_that_failed_is_in_every_table_with_its_own_words_in_the_first():
     failed = Failed("aiperf", 64, "exit code 1:\n  no | tokenizer")
-    load, ttft, itl = sections([failed])
+    load, ttft, itl, _ = sections([failed])
     assert "no \\| tokenizer" in load
     for later in (ttft, itl):
         assert row(later, "64", "aiperf")[2] == "failed, see above"
@@ -52,7 +52,7 @@ def test_a_tool_that_failed_is_in_every_table_with_its_own_words_in_the_first():
 
 def test_a_tools_doubt_about_itself_is_shown():
     reported = Reported(640, TRUE, GAPS, GAPS, remark="saturated")
-    load, _, _ = sections([measured("headway", reported, exit_code=3)])
+    load, *_ = sections([measured("headway", reported, exit_code=3)])
     assert row(load, "64", "headway")[-1] == "saturated, exit code 3"
 
 
