@@ -84,6 +84,8 @@ class ExchangeDecoder:
                 self._parse(data)
             elif plain.matches(data):
                 self._learned_in_vain = 0
+                if plain.choice != log.choice:
+                    log.turn_to(plain.choice)
                 log.append(clock.t_us, plain.kind_number, 0, clock.lag_us)
                 answer.same_again(plain.choice)
             else:
@@ -114,6 +116,8 @@ class ExchangeDecoder:
     def _parse_several(self, data: bytes, plain: PlainEvent) -> None:
         """A read of several usual chunks, as a late client gets them, or of something else."""
         n, rest = plain.skip(data)
+        if plain.choice != self._log.choice:
+            self._log.turn_to(plain.choice)
         for _ in range(n):
             self._log.append(self.seen.clock.t_us, plain.kind_number, 0, self.seen.clock.lag_us)
             self.seen.answer.same_again(plain.choice)
@@ -195,6 +199,8 @@ class ExchangeDecoder:
             seen.first_visible_us = t_us
         n_tokens = seen.answer.token_event(delta)
         self._keep_text(delta)
+        if delta.choice != self._log.choice:
+            self._log.turn_to(delta.choice)
         self._log.append(t_us, kind_number, n_tokens, seen.clock.lag_us)
         self._delta = delta
 

@@ -24,7 +24,16 @@ MAX_U2 = 2**16 - 1
 class TokenLog:
     """Appends rows (0.4 µs each); `take` hands over those since the last take."""
 
-    __slots__ = ("_request_id", "_rows", "last_us", "n", "n_shared")
+    __slots__ = (
+        "_before_us",
+        "_of_others",
+        "_request_id",
+        "_rows",
+        "choice",
+        "last_us",
+        "n",
+        "n_shared",
+    )
 
     def __init__(self, request_id: int) -> None:
         self._request_id = request_id
@@ -32,16 +41,26 @@ class TokenLog:
         self.n = 0  # token events so far, those taken included
         self.n_shared = 0
         self.last_us = 0
+        self.choice = 0  # whose event comes next
+        self._before_us: int | None = None  # its event before
+        self._of_others: dict[int, int | None] = {}
+
+    def turn_to(self, choice: int) -> None:
+        """The next events are this choice's: gaps are between events of one choice (n > 1)."""
+        self._of_others[self.choice] = self._before_us
+        self._before_us = self._of_others.get(choice)
+        self.choice = choice
 
     def append(self, t_us: int, kind: int, n_tokens: int, lag_us: int) -> None:
         """One token event.  n_tokens 0 = unknown; lag_us -1 = no kernel stamp."""
         n = self.n
-        gap_us = t_us - self.last_us if n else -1
+        before_us = self._before_us
+        gap_us = t_us - before_us if before_us is not None else -1
         if gap_us > MAX_I4 or n_tokens > MAX_U2:
             gap_us, n_tokens = min(gap_us, MAX_I4), min(n_tokens, MAX_U2)
         self._rows += _pack(self._request_id, n, t_us, gap_us, n_tokens, kind, 0, lag_us, 0)
         self.n = n + 1
-        self.last_us = t_us
+        self.last_us = self._before_us = t_us
 
     def mark_shared(self, n_newest: int, bound_us: int, is_last_exact: bool = True) -> None:
         """The n_newest events came in one read: doubt them, but for the last if it is exact.

@@ -38,7 +38,7 @@ TOKEN_EVENT = np.dtype(
         ("request_id", "<i4"),
         ("seq", "<i4"),  # 0 for the first token event of the request
         ("t_us", "<i8"),  # arrival, µs from the run's time zero
-        ("gap_us", "<i4"),  # difference of stored t_us; -1 on the request's first event
+        ("gap_us", "<i4"),  # difference of stored t_us within one choice; -1 on its first event
         ("n_tokens", "<u2"),  # tokens in this chunk where the server tells; 0 = unknown
         ("kind", "u1"),  # index into KINDS
         ("shared", "u1"),  # 1: its read held a later token too, or later bytes that piled up

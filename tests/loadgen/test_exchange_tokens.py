@@ -5,9 +5,12 @@ from typing import Any
 from exchanges import (
     DONE,
     FINISH,
+    HEAD,
     ROLE,
+    chunk,
     content,
     decode_bodies,
+    decode_reads,
     delta,
     sse,
     usage,
@@ -156,6 +159,23 @@ def test_per_chunk_counts_stop_where_a_second_choice_appears():
         (12, choice(0, "B", usage=usage(2))),
     )
     assert got.n_tokens == [1, 0, 0]
+
+
+def test_gaps_are_between_chunks_of_one_choice():
+    def of(index, text):
+        return sse({"choices": [{"index": index, "delta": {"content": text}}]})
+
+    reads = [
+        (0, HEAD),
+        *((100 + 20 * k + index, chunk(of(index, f"{k}"))) for k in range(3) for index in (0, 1)),
+    ]
+    for is_learning in (True, False):
+        found = decode_reads(reads, is_learning=is_learning)
+        assert found.tokens["gap_us"].tolist() == [-1, -1, 20_000, 20_000, 20_000, 20_000]
+    interleaved = [reads[0], *reads[1:6:2], *((ms + 60, data) for ms, data in reads[2:7:2])]
+    found = decode_reads(interleaved)
+    assert found.tokens["gap_us"].tolist() == [-1, 20_000, 20_000, -1, 20_000, 20_000]
+    assert found.row.n_choices == 2
 
 
 def test_choices_in_one_event_are_token_events_of_one_arrival():
