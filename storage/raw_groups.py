@@ -4,7 +4,6 @@ A stream's reads one after another keep its state in the processor's cache: 512 
 cost a third more.  The record format is raw_record's; RawReader is the test's oracle.
 """
 
-import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,9 +11,6 @@ from storage.raw_record import CLOSE, HEADER, MARK, OPEN, PULSE, READ
 
 Read = tuple[int, int, int, bytes]
 """mono_ns, delay_ns, poll_ns, data; see raw_record.RawRecord."""
-
-_HEADER = struct.Struct("<IB3xiIqqq")  # HEADER without flags and the reserved word
-assert _HEADER.size == HEADER.size
 
 
 @dataclass(slots=True)
@@ -33,10 +29,10 @@ def read_groups(path: Path) -> RawGroups:
     """The records of one file, up to its damage if any; FileNotFoundError if it is gone."""
     whole = path.read_bytes()
     groups = RawGroups()
-    reads, unpack, header = groups.reads, _HEADER.unpack_from, _HEADER.size
+    reads, unpack, header = groups.reads, HEADER.unpack_from, HEADER.size
     start, size = 0, len(whole)
     while start + header <= size:
-        mark, kind, request_id, length, mono_ns, delay_ns, poll_ns = unpack(whole, start)
+        kind, request_id, length, mono_ns, delay_ns, poll_ns, mark = unpack(whole, start)
         begin = start + header
         end = begin + length
         if mark != MARK or end > size:

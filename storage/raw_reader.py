@@ -36,7 +36,7 @@ class RawReader:
         whole, unpack, header = self._bytes, HEADER.unpack_from, HEADER.size
         start, size = 0, len(self._bytes)
         while start + header <= size:
-            mark, kind, _, _, request_id, length, mono_ns, delay_ns, poll_ns = unpack(whole, start)
+            kind, request_id, length, mono_ns, delay_ns, poll_ns, mark = unpack(whole, start)
             if mark == 0:
                 return
             end = start + header + length

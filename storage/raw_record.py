@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 OPEN, READ, CLOSE, PULSE = 1, 2, 3, 4  # JSON, bytes of the HTTP stream, JSON, JSON
 MARK = 0x48445759  # a record whose mark is 0 was never finished: the end
-HEADER = struct.Struct("<IBBHiIqqq")  # mark kind flags reserved request length mono delay poll
+HEADER = struct.Struct("<B3xiIqqqI")  # kind request length mono delay poll mark, written in order
 
 POLL_UNKNOWN = -1  # `poll_ns` of a read of which no poll tells anything
 
@@ -18,9 +18,9 @@ class RawRecord(NamedTuple):
     """mono_ns: CLOCK_MONOTONIC right after the read; the bytes' arrival is mono_ns - delay_ns.
 
     delay_ns -1: no kernel stamp.  poll_ns: its size is an instant, and all the bytes arrived after
-    it.  Positive: nothing waited on any socket then, so that the loop slept until the first byte.
-    Negative: the loop was busy, and bytes may have piled up ever since.  Both are 0 for kinds other
-    than READ.  docs/adr/0006-doubt.md.
+    it.  Positive: nothing waited on any socket then, and the loop polled again at once, so that it
+    slept until the first byte.  Negative: it was busy, and bytes may have piled up ever since.
+    Both are 0 for kinds other than READ.  docs/adr/0006-doubt.md.
     """
 
     kind: int

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.raw_groups import RawGroups, read_groups
-from storage.raw_record import MARK
+from storage.raw_record import HEADER, MARK
 from storage.raw_spool import CLOSE, OPEN, PULSE, READ, RawReader, RawWriter, raw_segments
 
 
@@ -70,8 +70,10 @@ def test_a_file_left_open_by_a_dead_worker_ends_at_its_last_whole_record(tmp_pat
 def test_damage_is_named_and_what_is_before_it_is_read(tmp_path: Path):
     path = write(tmp_path, [(READ, 1, b"one"), (READ, 2, b"two"), (READ, 3, b"three")])
     whole = bytearray(path.read_bytes())
-    second = whole.index(MARK.to_bytes(4, "little"), 4)
-    whole[second] ^= 0xFF
+    second = 48  # after one header, three bytes and their padding
+    mark_at = whole.index(MARK.to_bytes(4, "little"), second)
+    assert mark_at == second + HEADER.size - 4
+    whole[mark_at] ^= 0xFF
     path.write_bytes(whole)
     groups = read_groups(path)
     assert list(groups.reads) == [1]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storage.raw_record import HEADER
 from storage.raw_spool import (
     CLOSE,
     OPEN,
@@ -170,7 +171,7 @@ def test_a_file_that_stops_making_sense_says_where(tmp_path):
     writer.seal()
     path = raw_segments(tmp_path, 0)[0].path
     broken = bytearray(path.read_bytes())
-    broken[48:52] = b"\xff\xff\xff\xff"
+    broken[48 + HEADER.size - 1] ^= 0xFF  # in the second record's mark
     path.write_bytes(broken)
     reader = RawReader(path)
     assert [r.payload for r in reader] == [b"good"]
