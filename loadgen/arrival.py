@@ -14,8 +14,8 @@ class ArrivalClock:
     """The reads of one stream, in order; `*_us` count from the run's time zero.
 
     arrival = read - delay, where delay is how much later than its kernel stamp the read was;
-    without a stamp that can be true the arrival is the read.  It never runs backwards: a stamp is turned from one
-    clock to another by two readings 0.1 µs apart, and the wall clock may be set meanwhile.
+    without a stamp that can be true it is the read.  It never runs backwards: a stamp is turned
+    from one clock to another by two readings 0.1 µs apart, and the wall clock may be set meanwhile.
     """
 
     __slots__ = (

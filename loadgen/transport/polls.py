@@ -14,6 +14,8 @@ from gevent import monkey
 from storage.raw_record import POLL_UNKNOWN
 
 LATE_NS = 1_000_000
+AWAY_NS = 100_000
+"""A loop that polls again so soon need not look: whatever waits is no older than that."""
 
 
 class Polls:
@@ -38,10 +40,12 @@ class Polls:
 
     def before_poll(self) -> None:
         """The loop's callbacks are done, and now it polls."""
-        now_ns = self._clock()
+        now_ns, seen_ns = self._clock(), self._seen_ns
         self.turn += 1
-        if self._is_waiting(0, 1):
-            self.poll_ns = -self._seen_ns
+        if now_ns - seen_ns <= AWAY_NS:
+            self.poll_ns = seen_ns
+        elif self._is_waiting(0, 1):
+            self.poll_ns = -seen_ns
             self._seen_ns = now_ns  # what comes from here to the poll is seen too
         else:
             self.poll_ns = now_ns

@@ -251,8 +251,8 @@ class Pool:
                 answer.attempt.kill(block=False)
 
     def _gather(self) -> None:
-        delays_ns, self._reading.delays_ns = self._reading.delays_ns, []
-        self._lags.add(delays_ns)
+        self._lags.add(self._reading.delays_ns)
+        self._reading.delays_ns.clear()
 
     def _sweep(self) -> None:
         """Ten times a second: time limits and chores that would be too dear at each read."""

@@ -24,7 +24,7 @@ class LagGatherer:
         self._pieces: list[Any] = []
 
     def add(self, delays_ns: list[int]) -> None:
-        """Take over these delays; -1 = no stamp."""
+        """Add these delays, which the caller may then clear; -1 = no stamp."""
         if delays_ns:
             self._pieces.append(np.array(delays_ns, np.int64))
 

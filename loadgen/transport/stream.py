@@ -18,7 +18,8 @@ from loadgen.transport.connection import Connection
 from loadgen.transport.polls import Polls
 from storage.raw_record import POLL_UNKNOWN, SpoolError
 
-READ_BYTES = 65536
+READ_BYTES = 16384  # each read first allocates so much; what is left comes in the next turn
+MAX_DELAY_NS = stamps.MAX_DELAY_NS
 TROUBLES = (OSError, httptools.HttpParserError, httptools.HttpParserUpgrade, SpoolError)
 
 
@@ -38,7 +39,7 @@ class Reading:
         failed: Callable[[SpoolError], None],
     ) -> None:
         self.spool, self.polls, self.ended, self.failed = spool, polls, ended, failed
-        self.delays_ns: list[int] = []
+        self.delays_ns: list[int] = []  # the same list for ever: readers keep its append
 
     def trouble(self, answer: Answer, error: Exception) -> None:
         """A read that raised: nothing is there (yet), the endpoint's fault, or the spool's."""
@@ -85,29 +86,30 @@ def _reader(answer: Answer, connection: Connection, shared: Reading) -> Callable
     decrypt = connection.decrypt if connection.is_translated else None
     monotonic_ns, realtime_ns, unpack = time.monotonic_ns, time.time_ns, stamps.TIMESPEC.unpack_from
     request_id, ancillary_bytes = answer.request_id, stamps.ANCILLARY_BYTES
-    polls = shared.polls
+    polls, note, most = shared.polls, shared.delays_ns.append, READ_BYTES
 
     def on_readable() -> None:
         try:
-            data, ancillary, _, _ = recvmsg(READ_BYTES, ancillary_bytes)
+            data, ancillary, _, _ = recvmsg(most, ancillary_bytes)
             mono_ns = monotonic_ns()
             delay_ns = -1
             if ancillary:  # stamps.delay_ns, inline
                 seconds, nanoseconds = unpack(ancillary[0][2])
                 delay_ns = realtime_ns() - seconds * 1_000_000_000 - nanoseconds
-                if not 0 <= delay_ns < stamps.MAX_DELAY_NS:
+                if not 0 <= delay_ns < MAX_DELAY_NS:
                     delay_ns = -1
-            if len(data) == READ_BYTES:  # the rest waits since before the next poll
+            if len(data) == most:  # the rest waits since before the next poll
                 connection.on_readable(partial(_read_unsure, answer, connection, shared))
             if decrypt is not None and data:
                 data = decrypt(data)  # raises BlockingIOError for a part of a record
             if not data:
                 shared.ended(answer, None)
                 return
+            n_bytes = len(data)
             answer.last_ns = mono_ns
-            answer.n_bytes += len(data)
-            answer.tail = data if len(data) >= TAIL_BYTES else answer.tail[-TAIL_BYTES:] + data
-            shared.delays_ns.append(delay_ns)
+            answer.n_bytes += n_bytes
+            answer.tail = data if n_bytes >= TAIL_BYTES else answer.tail[-TAIL_BYTES:] + data
+            note(delay_ns)
             poll_ns = polls.poll_ns
             if mono_ns > polls.late_ns:  # Polls.of_read, inline
                 poll_ns = -abs(poll_ns)

@@ -12,8 +12,10 @@ import pytest
 from gevent import get_hub
 from scripted_server import CHUNKED, LAST_CHUNK, chunk
 
-from loadgen.transport.polls import LATE_NS, Polls, PollWatch
+from loadgen.transport.polls import AWAY_NS, LATE_NS, Polls, PollWatch
 from storage.raw_record import POLL_UNKNOWN
+
+MS = 1_000_000
 
 
 class FakeLoop:
@@ -33,26 +35,32 @@ class FakeLoop:
 
 def test_a_poll_that_found_nothing_at_its_begin_vouches_from_then_on():
     loop = FakeLoop()
-    assert loop.poll(100, 200) == 100
-    assert loop.poll(250, 900) == 250
+    assert loop.poll(1 * MS, 2 * MS) == 1 * MS
+    assert loop.poll(2 * MS + AWAY_NS + 1, 9 * MS) == 2 * MS + AWAY_NS + 1
 
 
 def test_in_a_busy_loop_bytes_may_be_as_old_as_the_poll_before():
     loop = FakeLoop()
-    assert loop.poll(100, 110, waits=True) == POLL_UNKNOWN
-    assert loop.poll(300, 310, waits=True) == -100
-    assert loop.poll(400, 900) == 400
-    assert loop.poll(1000, 1010, waits=True) == -900  # the poll before slept until then
-    assert loop.poll(1100, 1110, waits=True) == -1000
+    assert loop.poll(1 * MS, 1 * MS + 10, waits=True) == POLL_UNKNOWN
+    assert loop.poll(3 * MS, 3 * MS + 10, waits=True) == -1 * MS
+    assert loop.poll(4 * MS, 9 * MS) == 4 * MS
+    assert loop.poll(10 * MS, 10 * MS + 10, waits=True) == -9 * MS  # the poll before slept till 9
+    assert loop.poll(11 * MS, 11 * MS + 10, waits=True) == -10 * MS
+
+
+def test_a_loop_that_polls_again_at_once_is_not_busy_and_the_poll_before_vouches():
+    loop = FakeLoop()
+    loop.poll(1 * MS, 2 * MS)
+    assert loop.poll(2 * MS + AWAY_NS, 2 * MS + AWAY_NS + 10, waits=True) == 2 * MS
 
 
 def test_a_read_long_after_its_poll_counts_as_a_busy_loops():
     loop = FakeLoop()
-    loop.poll(100, 200)
-    assert loop.polls.of_read(200 + LATE_NS) == 100
-    assert loop.polls.of_read(201 + LATE_NS) == -100
-    loop.poll(300, 310, waits=True)
-    assert loop.polls.of_read(320) == -200
+    loop.poll(1 * MS, 2 * MS)
+    assert loop.polls.of_read(2 * MS + LATE_NS) == 1 * MS
+    assert loop.polls.of_read(2 * MS + LATE_NS + 1) == -1 * MS
+    loop.poll(4 * MS, 4 * MS + 10, waits=True)
+    assert loop.polls.of_read(4 * MS + 20) == -2 * MS
 
 
 @pytest.mark.slow

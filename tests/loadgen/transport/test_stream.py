@@ -10,7 +10,7 @@ from scripted_server import CHUNKED, DONE_EVENT, LAST_CHUNK, MemorySpool, chunk
 
 from loadgen.transport import stamps
 from loadgen.transport.answer import Answer
-from loadgen.transport.polls import Polls
+from loadgen.transport.polls import AWAY_NS, Polls
 from loadgen.transport.stream import READ_BYTES, Reading, reader
 from storage.raw_record import POLL_UNKNOWN
 
@@ -63,11 +63,11 @@ class Hot:
         self.connection.on_readable(reader(self.answer, self.connection, self.shared))
 
     def poll(self, late_ms=0):
-        """A poll that slept and returned so long ago."""
+        """A poll that returned so long ago; what it says of a read on time."""
         self.now_ns = time.monotonic_ns() - late_ms * 10**6
         self.polls.before_poll()
         self.polls.after_poll()
-        return self.now_ns
+        return self.polls.poll_ns
 
     def read(self):
         self.connection.read()
@@ -145,13 +145,14 @@ def test_an_announcement_alone_is_no_answer():
 
 def test_a_read_says_since_when_its_bytes_can_have_been_there_and_whether_it_came_late():
     hot = Hot([CHUNKED, chunk(b"a"), chunk(b"b")])
-    poll_ns = hot.poll(late_ms=0)
-    assert hot.read()[3] == poll_ns == hot.polls.of_read(poll_ns)
-    poll_ns = hot.poll(late_ms=2)
+    poll_ns = hot.poll(late_ms=500)
     assert hot.read()[3] == -poll_ns == hot.polls.of_read(time.monotonic_ns())
+    poll_ns = hot.poll()
+    assert hot.read()[3] == poll_ns > 0
+    time.sleep(2 * AWAY_NS / 1e9)
     hot.waits = True
-    hot.poll(late_ms=0)
-    assert hot.read()[3] == -poll_ns
+    poll_ns = hot.poll()
+    assert hot.read()[3] == poll_ns < 0
 
 
 def test_of_a_new_connection_the_first_poll_tells_nothing_and_the_second_does():
