@@ -74,7 +74,8 @@ def test_the_watch_sees_a_loop_that_sleeps_and_one_that_does_not():
         io.start(lambda: seen.append((watch.polls.poll_ns, waiting.recv(1))))
         gevent.sleep(0.001)
         begin_ns = time.monotonic_ns()
-        loop.run_callback(ready.send, b"x")  # gevent's callbacks run before the look
+        loop.run_callback(time.sleep, 2 * AWAY_NS / 1e9)  # callbacks run before the look
+        loop.run_callback(ready.send, b"x")
         gevent.sleep(0.001)
         assert seen == [(-abs(seen[0][0]), b"x")]
         assert abs(seen[0][0]) <= begin_ns
