@@ -5,6 +5,9 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from loadgen.content_coding import ContentDecoder
 from loadgen.wire.framing import ProtocolError
 
+MAX_HEAD_BYTES = 256 * 1024
+"""So much may come without a byte of body: heads, chunk extensions, trailers."""
+
 
 class HttpAnswer:
     """Chunked, content-length and until-close bodies, compressed or not; 1xx heads are skipped.
@@ -21,6 +24,7 @@ class HttpAnswer:
         self.complete = False
         self.problem: str | None = None
         self._pieces: list[bytes] = []
+        self._bodyless_bytes = 0  # since the last byte of body
         self._unpacking: ContentDecoder | None = None
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
 
@@ -36,6 +40,10 @@ class HttpAnswer:
         except HttpParserUpgrade:
             self.problem = "The server switched to another protocol (101)."
         pieces, self._pieces = self._pieces, []
+        self._bodyless_bytes = 0 if pieces else self._bodyless_bytes + len(data)
+        if self._bodyless_bytes > MAX_HEAD_BYTES:
+            kib = MAX_HEAD_BYTES >> 10
+            self.problem = self.problem or f"The answer's head is longer than {kib} KiB."
         if pieces and self.coding:
             pieces = self._unpacked(pieces, self.coding)
         if self.complete or self.problem:

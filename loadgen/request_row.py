@@ -12,6 +12,9 @@ from loadgen.wire.api import ServerTimings
 from loadgen.wire.error_text import sentence_of_body
 from storage.records import RequestRow
 
+MAX_NAME_CHARS = 200
+MAX_DETAIL_CHARS = 1000
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -60,7 +63,7 @@ def request_row(exchange: Exchange, close: dict[str, Any]) -> RequestRow:
     return RequestRow(
         **_asked(exchange),
         outcome=outcome,
-        detail=detail,
+        detail=_bounded(detail, MAX_DETAIL_CHARS),
         send_us=None if outcome == "not_sent" else exchange.send_us,
         end_us=clock.us(close["end_ns"]) or 0,
         **_connection(close),
@@ -77,7 +80,7 @@ def request_row(exchange: Exchange, close: dict[str, Any]) -> RequestRow:
         bytes_received=clock.bytes_received,
         form=exchange.form,
         whole_us=exchange.whole_us,
-        coding=exchange.http.coding,
+        coding=_bounded(exchange.http.coding),
     )
 
 
@@ -109,12 +112,20 @@ def _told(exchange: Exchange) -> dict[str, Any]:
     http, answer = exchange.http, exchange.answer
     timings = answer.timings or ServerTimings()
     return {
-        "response_id": answer.response_id,
-        "finish_reason": answer.finish_reason,
+        "response_id": _bounded(answer.response_id),
+        "finish_reason": _bounded(answer.finish_reason),
         "server_request_id": server_request_id(http.headers, exchange.meta["x_request_id"]),
         "retry_after_s": retry_after_s(http.status, http.headers),
         **{f"server_{name}": us for name, us in timings._asdict().items()},
     }
+
+
+def _bounded(text: str | None, n_chars: int = MAX_NAME_CHARS) -> str | None:
+    """A server's text as a column holds it: no megabyte, and no half of a surrogate pair."""
+    if text is None:
+        return None
+    text = text if len(text) <= n_chars else text[: n_chars - 1] + "…"
+    return text.encode("utf-8", "replace").decode()
 
 
 def _counted(exchange: Exchange) -> dict[str, Any]:

@@ -166,6 +166,18 @@ def test_a_busy_server_says_when_to_come_back_and_under_which_id_it_logged_us():
     assert (row.outcome, row.retry_after_s, row.server_request_id) == ("http_error", 9.0, "req_1")
 
 
+def test_what_the_server_calls_things_is_kept_in_bounds_and_in_whole_characters():
+    long = content("A", id="i" * 9999).replace(
+        b'"finish_reason":null', b'"finish_reason":"\\ud800"'
+    )
+    row = decode_bodies((10, long), (11, DONE)).row
+    assert (len(str(row.response_id)), row.finish_reason) == (200, "?")
+    error = b'data: {"error":"half a pair \\ud83d"}\n\n'
+    assert decode_bodies((10, error)).row.detail == "half a pair ?"
+    refused = answer("429 Slow", b"", f"Retry-After: {'9' * 9999}")
+    assert len(str(refused.detail)) == 1000
+
+
 def test_our_own_id_told_back_is_not_the_servers():
     assert answer("200 OK", A + DONE, "X-Request-Id: run-7").server_request_id is None
     assert answer("200 OK", A + DONE, "X-Request-Id: abc").server_request_id == "abc"

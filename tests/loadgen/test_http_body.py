@@ -62,6 +62,33 @@ def test_a_chunk_is_a_piece_at_once_even_if_half():
 
 
 @pytest.mark.parametrize(
+    ("wire", "piece"),
+    [
+        (b"HTTP/1.1 200 ", b"x" * 65_536),
+        (b"HTTP/1.1 200 OK\r\nA: ", b"x" * 65_536),
+        (b"HTTP/1.1 200 OK\r\nA", b"x" * 65_536),
+        (b"HTTP/1.1 200 OK\r\n", b"A: x\r\n" * 10_000),
+        (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 3_000),
+        (HEAD + b"3\r\nabc\r\n0\r\n", b"A: x\r\n" * 10_000),
+    ],
+    ids=["reason", "value", "name", "lines", "interim heads", "trailers"],
+)
+def test_a_head_without_an_end_is_not_kept(wire: bytes, piece: bytes):
+    http = HttpAnswer()
+    http.feed(wire)
+    for _ in range(9):
+        http.feed(piece)
+    assert http.problem == "The answer's head is longer than 256 KiB."
+
+
+def test_a_long_body_in_small_pieces_is_no_long_head():
+    http = HttpAnswer()
+    http.feed(HEAD)
+    assert sum(len(http.feed(b"1\r\nx\r\n" * 9999)) for _ in range(9)) == 9 * 9999
+    assert http.problem is None
+
+
+@pytest.mark.parametrize(
     ("wire", "body"),
     [
         (b"SSH-2.0-OpenSSH_9\r\n", b""),
