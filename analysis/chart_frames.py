@@ -36,6 +36,20 @@ def load_curve(levels: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame([_load_row(level) for level in levels], columns=pd.Index(LOAD_COLUMNS))
 
 
+def answer_events(events: list[dict[str, Any]]) -> pd.DataFrame:
+    """Columns kind, ms, so_far: one row per event of one explained answer, in order of arrival.
+
+    events: of loadgen.explain; so_far counts them from 1.
+    """
+    return pd.DataFrame(
+        {
+            "kind": [event["kind"] for event in events],
+            "ms": np.array([event["ms"] for event in events], dtype="float64"),
+            "so_far": np.arange(1, len(events) + 1, dtype="float64"),
+        }
+    )
+
+
 def generator_health(pulses: pd.DataFrame, doubt: pd.DataFrame) -> pd.DataFrame:
     """One row per second of the run, the worst load worker's value; ms, shares 0..1.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from charts.event_timeline import event_timeline
 from charts.generator import generator
 from charts.itl_density import itl_density
 from charts.throughput import throughput
@@ -51,5 +52,12 @@ CHARTS: dict[str, Chart] = {
         "Lateness alone does no harm to kernel stamps: the doubt below it is what remains.",
         frame="generator_health",
         draw=generator,
+    ),
+    "event_timeline": Chart(
+        title="One answer, event by event",
+        caption="Each point is one event at its arrival; its kind is its colour. Flat is waiting, "
+        "upright is a batch.",
+        frame="answer_events",
+        draw=event_timeline,
     ),
 }

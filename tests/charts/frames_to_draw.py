@@ -69,3 +69,11 @@ def health(n: int = 30) -> pd.DataFrame:
             "shared_share": late / 1000,
         }
     )
+
+
+def events(n: int = 20) -> pd.DataFrame:
+    """A role, n tokens 20 ms apart of which the first few are reasoning, and an end."""
+    kinds = ["role", *["reasoning"] * min(n, 4), *["content"] * max(0, n - 4), "finish", "done"]
+    last = 200.0 + 20 * n
+    ms = [5.0, *(200.0 + 20 * i for i in range(n)), last, last]
+    return pd.DataFrame({"kind": kinds, "ms": ms, "so_far": np.arange(1.0, len(ms) + 1)})

@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from frames_to_draw import curve, gaps, health, samples
+from frames_to_draw import curve, events, gaps, health, samples
 
 from analysis.quantiles import intervals, percentile
 from charts.registry import CHARTS
@@ -12,6 +12,7 @@ FRAMES = {
     "gap_histogram": gaps(),
     "load_curve": curve(),
     "generator_health": health(),
+    "answer_events": events(),
 }
 TTFT, GAPS, LOAD = (CHARTS[n].draw for n in ("ttft_percentile", "itl_density", "throughput"))
 
@@ -49,7 +50,7 @@ def test_a_frame_of_one_row_is_drawn(name):
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_axis_has_a_title_with_its_unit(name):
     chart = CHARTS[name]
-    units = ("ms", "%", "tok/s", "streams", "percentile of requests", "seconds")
+    units = ("ms", "%", "tok/s", "streams", "percentile of requests", "seconds", "events")
     titles = axis_titles(chart.draw(FRAMES[chart.frame]))
     assert len(titles) >= 2
     for title in titles:
@@ -188,3 +189,31 @@ def test_what_the_load_generator_did_not_record_has_no_line():
     figure = CHARTS["generator"].draw(health())
     assert not any("send lag" in name for name in legend(figure))
     assert any(name.startswith("bound on arrivals, p99: 3 ") for name in legend(figure))
+
+
+def test_an_answer_is_a_stair_of_all_its_events_with_a_colour_for_each_kind():
+    figure = CHARTS["event_timeline"].draw(events())
+    stair, *points = figure.data
+    assert len(stair.x) == len(events()) + 1
+    assert [trace.name for trace in points] == [
+        "role · n=1",
+        "reasoning · n=4",
+        "content · n=16",
+        "finish · n=1",
+        "done · n=1",
+    ]
+    assert points[1].marker.color != points[2].marker.color
+
+
+def test_the_shaded_wait_ends_at_the_first_token_not_at_the_first_event():
+    figure = CHARTS["event_timeline"].draw(events())
+    assert figure.layout.shapes[0].x1 == 200
+    assert "TTFT 200 ms" in words_in(figure)
+    only_role = events(0).iloc[:1]
+    assert not CHARTS["event_timeline"].draw(only_role).layout.shapes
+
+
+def test_an_endless_answer_is_thinned_and_still_counted():
+    figure = CHARTS["event_timeline"].draw(events(20_000))
+    assert sum(len(trace.x) for trace in figure.data) <= MOST_MARKS + 1
+    assert "content · n=19,996" in legend(figure)

@@ -48,6 +48,13 @@ FRAMES = {
             "shared_share": [0.0, 0.02],
         }
     ),
+    "answer_events": pd.DataFrame(
+        {
+            "kind": ["role", "reasoning", "content", "content", "finish", "done"],
+            "ms": [5.0, 200.0, 220.5, 240.25, 241.0, 241.0],
+            "so_far": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        }
+    ),
 }
 
 
