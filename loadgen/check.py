@@ -28,7 +28,6 @@ from loadgen.preflight import Preflight, preflight
 from loadgen.redact import redactor
 from loadgen.run_folder import RunFolder
 from loadgen.sender import Sender
-from loadgen.target import version_after_failure
 from loadgen.transport.endpoint import Endpoint
 from loadgen.wire.registry import APIS
 
@@ -85,10 +84,10 @@ def check(plan: Plan) -> Explanation:
         began_ns = time.monotonic_ns()
         run = {"run_uid": str(uuid.uuid4()), "target_url": url, "t0_mono_ns": began_ns}
         try:
-            seen = _preflight(plan, run, watch)
+            seen = preflight(plan, run, watch, TOKENS)
         except (OSError, ValueError) as error:  # a CA file, a key that no header can carry
             raise PlanError([str(error)]) from None
-    asked = _asked(plan, url, watch, tuple(seen.dropped_fields))
+    asked = _asked(plan, url, watch, seen)
     spool = watch.spool
     clean = redactor(plan.target.api_key_env)
     metas = (spool.opened, spool.closed)
@@ -103,16 +102,6 @@ def main() -> None:
     except (PlanError, CrewError) as error:
         answer: dict[str, Any] = {"ok": False, "sentence": str(error)}
     sys.stdout.write(json.dumps(answer))
-
-
-def _preflight(plan: Plan, run: dict[str, Any], watch: _Watch) -> Preflight:
-    """The preflight of a run, again over HTTP/2 if a plain server speaks nothing else."""
-    seen = preflight(plan, run, watch, TOKENS)
-    if seen.row.outcome not in ("malformed", "reset") or watch.endpoint is None:
-        return seen
-    if version_after_failure(plan, watch.endpoint) == watch.endpoint.http:
-        return seen
-    return preflight(plan, {**run, "http": "2"}, watch, TOKENS)
 
 
 def _check_key(name: str | None) -> None:
@@ -144,9 +133,9 @@ def _target_url(plan: Plan) -> Generator[str]:
             crew.end()
 
 
-def _asked(plan: Plan, url: str, watch: _Watch, dropped: tuple[str, ...]) -> Asked:
+def _asked(plan: Plan, url: str, watch: _Watch, seen: Preflight) -> Asked:
     target, work = plan.target, plan.workload
-    api, where = APIS[target.api], watch.endpoint
+    api, where, dropped = APIS[target.api], watch.endpoint, tuple(seen.dropped_fields)
     return Asked(
         url=url,
         api=target.api,
@@ -155,7 +144,7 @@ def _asked(plan: Plan, url: str, watch: _Watch, dropped: tuple[str, ...]) -> Ask
         is_streamed=work.stream and api.is_streaming,
         ignores_eos=work.ignore_eos and api.knows_ignore_eos and "ignore_eos" not in dropped,
         has_tokenizer=target.tokenizer is not None,
-        http=where.http if where else "1.1",
+        http=seen.http,
         proxy=where.proxy.name if where and where.proxy else None,
         insecure=bool(where and where.is_insecure),
         dropped_fields=dropped,
