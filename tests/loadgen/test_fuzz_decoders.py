@@ -21,7 +21,7 @@ from fuzzing import (
     cuts,
     reads_of,
 )
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from loadgen.wire.registry import APIS
@@ -61,14 +61,18 @@ MADE = {"answer": an_answer, "event": an_event, "document": a_document}
 
 
 def fuzz(test: Callable[[], None], n: int, number: int | None = None) -> None:
-    """Try n examples: always the same ones, or those of a number."""
+    """Try n examples: always the same ones, or those of a number, not made shorter."""
     quiet = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    phases = (
+        [Phase.generate] if number is not None else [Phase.explicit, Phase.generate, Phase.shrink]
+    )
     limits = settings(
         max_examples=n,
         deadline=HANG_MS,
         suppress_health_check=quiet,
         database=None,
         derandomize=number is None,
+        phases=phases,
     )
     (limits(test) if number is None else seed(number)(limits(test)))()
 

@@ -1,13 +1,16 @@
 """What fuzzing has found, each in its smallest form."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
-from exchanges import DONE, content, sse
-from fuzzing import CLOSE_HEAD, check_answer, check_event
+from exchanges import DONE, SEND_NS, T0_NS, close_meta, content, open_meta, sse
+from fuzzing import CLOSE_HEAD, check_answer, check_document, check_event
 
-from loadgen.wire.framing import WireEvent
+from loadgen.exchange import ExchangeDecoder
+from loadgen.wire.framing import MAX_EVENT_BYTES, WireEvent
+from loadgen.wire.registry import APIS
 from storage.records import RequestRow
 
 A = content("A")
@@ -119,3 +122,34 @@ def test_an_index_that_is_none_is_that_of_the_first_choice_or_a_number(index: An
         "openai_chat",
         WireEvent("message", sse({"choices": [{"index": index, "delta": {}}]})[6:-2]),
     )
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("value", [[], {}, [[]], 5, True])
+def test_a_word_that_is_none_is_no_key_to_look_up(api: str, value: Any):
+    for key in ("type", "object", "status", "stop_type", "done_reason", "finish_reason"):
+        check_event(api, WireEvent("message", json.dumps({key: value}).encode()))
+        check_document(api, {key: value})
+
+
+ENDLESS = {
+    "a line": (b"data: ", b"x" * 65_536),
+    "an event": (b"", (b"data: " + b"x" * 1000 + b"\n") * 65),
+    "an event's name": (b"event: ", b"x" * 65_536),
+    "a comment": (b": ", b"x" * 65_536),
+    "a page": (b"<html>", b"<p>x" * 16_384),
+    "comments": (b"", (b": " + b"x" * 1000 + b"\n") * 65),
+}
+
+
+@pytest.mark.parametrize(("begin", "more"), ENDLESS.values(), ids=ENDLESS)
+def test_what_never_ends_takes_no_more_memory_than_its_limit(begin: bytes, more: bytes):
+    decoder = ExchangeDecoder(APIS["openai_chat"], open_meta(), T0_NS)
+    decoder.read(SEND_NS, 0, 0, CLOSE_HEAD + begin)
+    tracemalloc.start()
+    for _ in range(5 * MAX_EVENT_BYTES // 4 // len(more)):
+        decoder.read(SEND_NS, 0, 0, more)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < 3.5 * MAX_EVENT_BYTES
+    assert decoder.close(close_meta("eof")).n_chunks == 0
