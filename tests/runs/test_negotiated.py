@@ -31,3 +31,11 @@ def test_whole_answers_have_an_end_and_no_first_token(runs):
     assert requests["first_token_us"].isna().all()
     assert (requests["whole_us"] > requests["send_us"]).all()
     assert (requests["output_tokens"] == 12).all()
+
+
+def test_a_tokenizer_that_cannot_be_had_ends_the_run_before_anything_is_sent(runs):
+    target = {"url": "http://127.0.0.1:9", "model": "m", "tokenizer": "/nowhere/tokenizer.json"}
+    state = runs.end(runs.start({"concurrency": 1, "requests": 1}, target=target))
+    assert state["state"] == "failed"
+    assert "/nowhere/tokenizer.json" in state["message"]
+    assert "target.tokenizer" in state["message"]
