@@ -9,6 +9,7 @@ Result = Measured | Failed
 LOAD = (
     "streams", "tool", "requests: asked, true, reported", "events/s (ideal)",
     "CPU µs/event under load", "CPU µs/event to its end", "CPU s before the first request",
+    "it says itself",
 )  # fmt: skip
 FAILED_ABOVE = "failed, see above"
 TIMES = ("true", "reported", "error")

@@ -30,6 +30,13 @@ def test_load_and_cost_stand_beside_each_other():
     assert cells[2:] == ["640, 640, 640", "2909 (2963)", "50.0", "60.0", "4.0", ""]
 
 
+def test_every_row_is_as_long_as_its_head():
+    worked = measured("vllm", Reported(640, TRUE, GAPS, GAPS))
+    for table in sections([worked, Failed("aiperf", 64, "gone")]):
+        lines = table.splitlines()
+        assert {line.count(" |") for line in lines} == {lines[0].count(" |")}
+
+
 def test_what_is_not_told_is_not_an_error_of_zero():
     _, ttft, *_ = sections([measured("guidellm", Reported(640, None, None, GAPS))])
     assert row(ttft, "64", "guidellm")[3:] == ["not told", "–"]
