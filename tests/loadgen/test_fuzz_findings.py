@@ -46,7 +46,6 @@ def test_a_token_count_that_only_a_lenient_parser_reads_is_unknown():
     assert (row.outcome, row.output_tokens) == ("complete", None)
 
 
-@REPORTED
 @pytest.mark.parametrize(
     "fields",
     [
@@ -88,7 +87,6 @@ def test_a_page_of_unclosed_tags_is_read_in_time_that_grows_with_its_length(tag:
     assert refused(tag * (1_000_000 // len(tag)), b"200 OK").outcome in ("malformed", "empty")
 
 
-@REPORTED
 @SECONDS_NOT_HOURS
 @pytest.mark.parametrize(
     ("head", "piece"),
@@ -106,7 +104,6 @@ def test_a_head_without_an_end_is_no_http(head: bytes, piece: bytes):
     assert "head" in str(row.detail)
 
 
-@REPORTED
 def test_a_name_of_a_megabyte_is_not_kept_whole():
     long = "x" * 1_000_000
     row = answered(
