@@ -91,11 +91,11 @@ def _reader(answer: Answer, connection: Connection, shared: Reading) -> Callable
     def on_readable() -> None:
         try:
             data, ancillary, _, _ = recvmsg(most, ancillary_bytes)
-            mono_ns = monotonic_ns()
+            mono_ns, real_ns = monotonic_ns(), realtime_ns()  # nothing between: we may be paused
             delay_ns = -1
             if ancillary:  # stamps.delay_ns, inline
                 seconds, nanoseconds = unpack(ancillary[0][2])
-                delay_ns = realtime_ns() - seconds * 1_000_000_000 - nanoseconds
+                delay_ns = real_ns - seconds * 1_000_000_000 - nanoseconds
                 if not 0 <= delay_ns < MAX_DELAY_NS:
                     delay_ns = -1
             if len(data) == most:  # the rest waits since before the next poll
