@@ -6,9 +6,8 @@ from storage.raw_record import POLL_UNKNOWN
 MAX_I4 = 2**31 - 1
 LATE_US = 1000
 """A read this much after its stamp is a late client's: bytes may have piled up before it."""
-CLOCK_STEP_NS = 1_000_000
-"""A stamp so long before an instant at which nothing had come: the wall clock was set, or the
-process had to wait between its readings of the two clocks."""
+CLOCK_STEP_NS = 100_000_000
+"""A stamp so long before an instant at which nothing had come: the wall clock was set."""
 
 
 class ArrivalClock:
@@ -45,15 +44,16 @@ class ArrivalClock:
         """One read.  delay_ns -1: no kernel stamp; poll_ns: as in storage.raw_record."""
         if self.lag_us >= 0 or poll_ns != POLL_UNKNOWN:  # else the time of a read that left a rest
             self._previous_ns = self._arrival_ns
-        if 0 <= delay_ns < MAX_DELAY_NS and mono_ns - delay_ns >= abs(poll_ns) - CLOCK_STEP_NS:
-            arrival_ns = mono_ns - delay_ns
+        arrival_ns = mono_ns - delay_ns
+        since_ns = abs(poll_ns)
+        if arrival_ns < since_ns:  # one of the two was taken too late: the poll is not relied on
+            poll_ns = POLL_UNKNOWN
+        if 0 <= delay_ns < MAX_DELAY_NS and arrival_ns >= since_ns - CLOCK_STEP_NS:
             self.lag_us = delay_ns // 1000
         else:
             arrival_ns = mono_ns
             self.lag_us = -1
             self.n_missing += 1
-            if delay_ns >= 0:  # stamp or poll is wrong: rely on neither
-                poll_ns = POLL_UNKNOWN
         previous_ns = self._arrival_ns
         self._arrival_ns = arrival_ns = arrival_ns if arrival_ns > previous_ns else previous_ns
         self._poll_ns = poll_ns
