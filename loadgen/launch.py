@@ -42,7 +42,7 @@ def start(plan: Plan, data: Path, env: dict[str, str] | None = None) -> str:
     folder = RunFolder(runs_folder(data) / str(uuid.uuid4()))
     try:
         folder.spool.mkdir(parents=True)
-        (folder.path / "plan.json").write_bytes(plan.to_json())
+        (folder.path / "plan.json").write_bytes(with_whole_paths(plan).to_json())
         folder.write("status.json", _first_status(folder.run_uid, plan))
         log = (folder.path / "log").open("ab")
     except OSError as error:
@@ -63,6 +63,21 @@ def start(plan: Plan, data: Path, env: dict[str, str] | None = None) -> str:
     _children.append(leader)
     folder.write("proc.json", identity(leader.pid))
     return folder.run_uid
+
+
+def with_whole_paths(plan: Plan) -> Plan:
+    """The plan with its files named from the root: the run's processes work in another folder.
+
+    A tokenizer that is no file here is a hub name and stays as it is.
+    """
+    target, changes = plan.target, dict[str, str]()
+    if target.ca_file:
+        changes["ca_file"] = str(Path(target.ca_file).expanduser().absolute())
+    if target.tokenizer and (path := Path(target.tokenizer).expanduser()).exists():
+        changes["tokenizer"] = str(path.absolute())
+    if not changes:
+        return plan
+    return plan.model_copy(update={"target": target.model_copy(update=changes)})
 
 
 def stop(data: Path, run_uid: str) -> dict[str, Any]:

@@ -66,7 +66,8 @@ def _answer_failed(seen: Seen) -> Verdict | None:
         is_limit = str(seen.error_code).lower() in _LIMIT_CODES
         return ("rate_limited" if is_limit else "stream_error"), seen.error
     if seen.problem is not None:
-        return "malformed", seen.problem
+        by_transport = seen.detail if seen.cause == "malformed" else None  # it knows TLS and HTTP/2
+        return "malformed", by_transport or seen.problem
     return None
 
 

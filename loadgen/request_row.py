@@ -10,9 +10,10 @@ from loadgen.http_body import HttpAnswer
 from loadgen.outcome import Seen, judge
 from loadgen.wire.api import ServerTimings
 from loadgen.wire.error_text import sentence_of_body
+from loadgen.wire.event_json import count
 from storage.records import RequestRow
 
-MAX_NAME_CHARS = 200
+MAX_NAME_CHARS = 1000
 MAX_DETAIL_CHARS = 1000
 
 
@@ -137,7 +138,7 @@ def _counted(exchange: Exchange) -> dict[str, Any]:
         first_chunk_tokens = 1  # as many events as tokens: each event is one
     is_whole = exchange.whole_us is not None
     return {
-        **usage._asdict(),
+        **{name: count(n) for name, n in usage._asdict().items()},  # sums may pass the column
         "token_source": answer.token_source,
         "n_choices": answer.n_choices,
         "n_chunks": 0 if is_whole else answer.n_chunks,

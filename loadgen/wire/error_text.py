@@ -15,9 +15,10 @@ MAX_DEPTH = 8
 
 ErrorCode = int | str | None
 
-_TAG_BLOCKS = re.compile(r"(?is)<(script|style|head)\b.*?</\1>")
-_TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title>")
-_TAG = re.compile(r"(?s)<[^>]*>")
+# What is never closed goes to the end: else each of a million openings is searched to the end.
+_TAG_BLOCKS = re.compile(r"(?is)<(script|style|head)\b.*?(?:</\1>|\Z)")
+_TITLE = re.compile(r"(?is)<title[^>]*(?:>|\Z)(.*?)(?:</title>|\Z)")
+_TAG = re.compile(r"(?s)<[^>]*(?:>|\Z)")
 
 
 def sentence_of_body(body: bytes) -> str | None:

@@ -50,8 +50,9 @@ def load_object(data: bytes) -> dict[str, Any]:
 
 
 def count(value: Any) -> int | None:
-    """A number of tokens; None where a server sends something else."""
-    return value if isinstance(value, int) and value >= 0 else None
+    """A number of tokens; None where a server sends something else, or what no column can hold."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number and 0 <= value < 2**31 else None
 
 
 def text(value: Any) -> str:

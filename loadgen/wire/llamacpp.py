@@ -73,7 +73,7 @@ def _delta(said: dict[str, Any]) -> Delta:
         content,
         # The counter is exact; the ids leave out a token that ended within a character.
         _told(said) if usage is None or usage.output_tokens is None else 0,
-        index if isinstance(index, int) else 0,
+        index if type(index) is int else 0,
         usage,
         reason,
         timings=timings_of(said),

@@ -67,7 +67,7 @@ def _delta(
         kind,
         text,
         n_tokens,
-        index if isinstance(index, int) else 0,
+        index if type(index) is int else 0,
         None,
         str(finish_reason) if finish_reason else None,
         response_id,

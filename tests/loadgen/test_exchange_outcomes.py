@@ -171,7 +171,7 @@ def test_what_the_server_calls_things_is_kept_in_bounds_and_in_whole_characters(
         b'"finish_reason":null', b'"finish_reason":"\\ud800"'
     )
     row = decode_bodies((10, long), (11, DONE)).row
-    assert (len(str(row.response_id)), row.finish_reason) == (200, "?")
+    assert (len(str(row.response_id)), row.finish_reason) == (1000, "?")
     error = b'data: {"error":"half a pair \\ud83d"}\n\n'
     assert decode_bodies((10, error)).row.detail == "half a pair ?"
     refused = answer("429 Slow", b"", f"Retry-After: {'9' * 9999}")
