@@ -54,6 +54,7 @@ def _run(reading: Reading) -> Json:
         "proxy": _text(row.get("proxy")),
         "dropped_fields": _parsed(row.get("dropped_fields")) or [],
         "self_test": _parsed(row.get("self_test")),
+        "notes": _parsed(row.get("notes")) or [],
         "host": _text(row.get("host")),
         "model": reading.plan.target.model if reading.plan else _text(row.get("model")),
         "target": reading.plan.target.url if reading.plan else _text(row.get("url")),

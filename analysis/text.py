@@ -39,6 +39,7 @@ def _head(shown: Json) -> str:
         *ended,
         *([] if ended and not shown["levels"] else judged),
         *([("Self-test", run["self_test"]["sentence"])] if run["self_test"] else []),
+        *(("Note", note) for note in _new_notes(run)),
         ("Outcomes", ", ".join(f"{n:,} {kind}" for kind, n in shown["outcomes"].items()) or "none"),
     ]
     if slo["result"]:
@@ -48,6 +49,12 @@ def _head(shown: Json) -> str:
         for f in shown["failures"]
     ]
     return "\n".join(f"{name:<9} {_clean(said)}" for name, said in lines)
+
+
+def _new_notes(run: Json) -> list[str]:
+    """The notes about the run's start that no other line says."""
+    said = run["self_test"]["sentence"] if run["self_test"] else ""
+    return [note for note in run["notes"] if note != said]
 
 
 def _how(run: Json) -> str:

@@ -90,6 +90,8 @@ def judged(run: Json, shown: Json) -> None:
         if not shown["levels"]:
             return
     verdict(TONES[shown["verdict"]["tone"]], *verdict_words(shown))
+    for note in shown["run"]["notes"]:
+        st.markdown(f":orange[:material/info: {label(note, 400)}]")
 
 
 def draw(run: Json, chart: str, **options: Any) -> None:

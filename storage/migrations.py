@@ -34,6 +34,7 @@ MIGRATIONS: dict[int, str] = {
         ALTER TABLE runs ADD COLUMN http VARCHAR;
         ALTER TABLE runs ADD COLUMN insecure BOOLEAN;
         ALTER TABLE runs ADD COLUMN proxy VARCHAR;
+        ALTER TABLE runs ADD COLUMN notes VARCHAR;
         DROP VIEW request_times;
     """,  # whole answers, compression, what servers tell about themselves, the self-test
 }

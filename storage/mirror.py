@@ -112,6 +112,7 @@ def run_columns(plan_json: bytes, run: Row | None, status: Row | None) -> Row:
         "http": run.get("http"),
         "insecure": run.get("insecure"),
         "proxy": run.get("proxy"),
+        "notes": _json(run.get("notes") or None),
     }
 
 

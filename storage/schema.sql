@@ -37,6 +37,7 @@ CREATE TABLE runs (
     http VARCHAR,
     insecure BOOLEAN,
     proxy VARCHAR,
+    notes VARCHAR,
     n_events BIGINT,
     n_requests BIGINT,
     n_damaged_segments INTEGER NOT NULL DEFAULT 0,
