@@ -30,6 +30,8 @@ COLOURS = {
 """Kinds that carry tokens, and failures; all others are quiet."""
 MOST_EVENTS = MOST_MARKS // 2
 HEIGHT = 290
+BESIDE = 0.2
+"""A wait below this share of the axis has no room for its name."""
 
 
 def event_timeline(frame: pd.DataFrame) -> go.Figure:
@@ -47,10 +49,11 @@ def event_timeline(frame: pd.DataFrame) -> go.Figure:
     for kind in dict.fromkeys(words(shown, "kind")):
         n = int(is_in(frame, "kind", kind).sum())
         _points(figure, where(shown, is_in(shown, "kind", kind)), kind, n)
-    _first_token(figure, ms[is_in(frame, "kind", *KINDS)])
+    most_ms = max(float(ms.max()) * 1.03, 1)
+    _first_token(figure, ms[is_in(frame, "kind", *KINDS)], most_ms)
     figure.update_xaxes(
         title="ms after the request was sent",
-        range=[0, max(float(ms.max()) * 1.03, 1)],
+        range=[0, most_ms],
         unifiedhovertitle={"text": "%{x:,.1f} ms after the send"},
     )
     return figure.update_yaxes(title="events so far", rangemode="tozero")
@@ -79,8 +82,8 @@ def _points(figure: go.Figure, part: pd.DataFrame, kind: str, n: int) -> None:
     )
 
 
-def _first_token(figure: go.Figure, token_ms: Floats) -> None:
-    """The wait for it, shaded and named."""
+def _first_token(figure: go.Figure, token_ms: Floats, most_ms: float) -> None:
+    """The wait for it, shaded and named: within, or beside it where that is too narrow."""
     if not len(token_ms):
         return
     ttft_ms = float(token_ms[0])
@@ -97,7 +100,7 @@ def _first_token(figure: go.Figure, token_ms: Floats) -> None:
     )
     figure.add_annotation(
         text=f"TTFT {ttft_ms:,.0f} ms",
-        x=0,
+        x=ttft_ms if ttft_ms < BESIDE * most_ms else 0,
         xanchor="left",
         xshift=6,
         yref="paper",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loadgen.answer import KIND_NUMBER
+from loadgen.arrival import ArrivalClock
 from loadgen.exchange import ExchangeDecoder, Read
 from loadgen.explain_text import frame_of, note_of, printable
 from loadgen.request_row import Exchange
@@ -80,10 +81,9 @@ def follow(
         decoder.read(mono_ns, delay_ns, poll_ns, data)
         max_lag_us = max(max_lag_us, clock.lag_us)
         n_steps += delay_ns >= 0 and clock.lag_us < 0
-        lines.take(watched, clock.t_us, number)
+        lines.take(watched, clock, number)
     row = decoder.close(closed)
-    whole_us = decoder.seen.whole_us
-    lines.take(watched, clock.t_us if whole_us is None else whole_us, len(reads))
+    lines.take(watched, clock, len(reads), decoder.seen.whole_us)
     tokens = decoder.take_tokens()
     return Followed(
         decoder.seen,
@@ -150,33 +150,34 @@ class _Lines:
         self._clean = clean
         self._n = 0
 
-    def take(self, watched: _Watched, t_us: int, read: int) -> None:
-        """What one read completed.  Comments of the same read come first: where is not known."""
-        for _ in range(watched.take_comments()):
-            self._add(t_us, read, EventLine(0, 0, None, read, 0, "comment"))
+    def take(
+        self, watched: _Watched, clock: ArrivalClock, read: int, at_us: int | None = None
+    ) -> None:
+        """What one read completed.  Comments of the same read come first: where is not known.
+
+        at_us: the arrival, if it is not that of the clock's last read.
+        """
+        found = [EventLine(0, 0, None, read, 0, "comment") for _ in range(watched.take_comments())]
         for data, deltas, problem in watched.decoded:
             self._n += 1
-            for delta in deltas:
-                self._add(t_us, read, self._line(data, delta, read))
+            found += [self._line(data, delta, read) for delta in deltas]
             if problem:
                 note = printable(self._clean(problem) or "")
-                self._add(
-                    t_us, read, EventLine(0, 0, None, read, len(data), "malformed", note=note)
-                )
+                found.append(EventLine(self._n, 0, None, read, len(data), "malformed", note=note))
         watched.decoded.clear()
-
-    def _add(self, t_us: int, read: int, line: EventLine) -> None:
-        ms = t_us / 1000
-        before = self.lines[-1].ms if self.lines else None
-        gap_ms = None if before is None else round(ms - before, 3)
-        self.lines.append(replace(line, n=self._n, ms=ms, gap_ms=gap_ms, read=read))
+        lag_ms = None if clock.lag_us < 0 else clock.lag_us / 1000
+        ms = (clock.t_us if at_us is None else at_us) / 1000
+        for line in found:
+            before = self.lines[-1].ms if self.lines else None
+            gap_ms = None if before is None else round(ms - before, 3)
+            self.lines.append(replace(line, ms=ms, gap_ms=gap_ms, lag_ms=lag_ms))
 
     def _line(self, data: bytes, delta: Delta, read: int) -> EventLine:
         text, note = delta.text, note_of(delta)
         if delta.kind == "empty" and not note:
             text, note = frame_of(data)
         return EventLine(
-            n=0,
+            n=self._n,
             ms=0,
             gap_ms=None,
             read=read,
@@ -203,5 +204,4 @@ def _with(line: EventLine, row: tuple[int, ...] | None) -> EventLine:
         line,
         tokens=said["n_tokens"] or None,
         shared=bool(said["shared"]),
-        lag_ms=None if said["lag_us"] < 0 else said["lag_us"] / 1000,
     )

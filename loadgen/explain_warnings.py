@@ -26,7 +26,6 @@ RULES: dict[Callable[[Explanation], str | None], Level] = {
     answer.fields_refused: "warn",
     delivery.insecure: "warn",
     delivery.clock_trouble: "warn",
-    delivery.late_reads: "warn",
     delivery.content_type: "warn",
     answer.reasoning_first: "note",
     answer.hidden_reasoning: "note",
@@ -41,6 +40,7 @@ RULES: dict[Callable[[Explanation], str | None], Level] = {
     delivery.proxy: "note",
     delivery.http2: "note",
     delivery.user_stamps: "note",
+    delivery.late_reads: "note",
 }
 
 

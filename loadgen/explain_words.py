@@ -19,7 +19,7 @@ FAILED = {
 SOURCES = {
     "usage": "the server's usage",
     "usage_continuous": "the usage on its events",
-    "chunks": "the lists in its chunks",
+    "chunks": "what its chunks list",
     "tokenizer": "target.tokenizer",
 }
 STARTED = "Could not be asked"
@@ -34,7 +34,7 @@ def headline(said: Json) -> tuple[Tone, str]:
     n = sum(warning["level"] == "warn" for warning in said["warnings"])
     if not n:
         return "green", "Answers, and can be measured"
-    return "orange", f"Answers, with {n} {'thing' if n == 1 else 'things'} to mend or to mind"
+    return "orange", f"Answers, with {n} {'warning' if n == 1 else 'warnings'}"
 
 
 def summary(said: Json) -> str:
@@ -45,28 +45,38 @@ def summary(said: Json) -> str:
         return (
             f"The answer came in one piece after {ms(said['phases']['whole_ms'])}. {_counts(said)}"
         )
-    phases, gap = said["phases"], said["chunk_gap"]
-    first = f"First token after {ms(phases['first_token_ms'])}"
-    pace = f", then one event every {ms(gap['p50_ms'])} (median)" if gap["n"] else ""
-    return f"{first}{pace}; the whole answer took {ms(phases['end_ms'])}. {_counts(said)}"
+    phases = said["phases"]
+    first, last = ms(phases["first_token_ms"]), ms(phases["last_token_ms"])
+    return f"First token after {first}{_pace(said)}, the last one after {last}. {_counts(said)}"
+
+
+def _pace(said: Json) -> str:
+    """How the others followed; a median gap means nothing where they came in batches."""
+    if any(warning["name"] == "batched" for warning in said["warnings"]):
+        return ", the others in batches"
+    gap = said["chunk_gap"]
+    return f", then one event every {ms(gap['p50_ms'])} (median)" if gap["n"] else ""
 
 
 def _counts(said: Json) -> str:
     tokens = said["tokens"]
-    events = f"in {tokens['chunks']:,} token events" if tokens["chunks"] else ""
-    if tokens["output"] is None:
-        return f"Nobody counted its tokens {events}".strip() + "."
-    source = SOURCES.get(tokens["source"], "")
-    one = "token" if tokens["output"] == 1 else "tokens"
-    counted = f"{tokens['output']:,} {one} {events}".strip()
-    return f"{counted}, as {source} {'count' if source.endswith('chunks') else 'counts'} them."
+    n, output = tokens["chunks"], tokens["output"]
+    events = f"{n:,} token {'event' if n == 1 else 'events'}" if n else ""
+    if output is None:
+        return f"{events or 'An answer'}, but nobody counted tokens."
+    told = f"{output:,} {'token' if output == 1 else 'tokens'}"
+    within = f" in {events}" if events else ""
+    source = SOURCES.get(tokens["source"], "the server")
+    return f"{told}{within}, counted by {source}."
 
 
 def ms(value: float | None) -> str:
-    """Milliseconds to three digits or so; a dash where there are none."""
+    """Milliseconds to three digits, from ten seconds on in seconds; a dash where there are none."""
     if value is None:
         return "–"
     if value >= 10_000:
         return f"{value / 1000:,.1f} s"
+    if value >= 1000:
+        return f"{round(value, -1):,.0f} ms"
     digits = 0 if value >= 100 else 1 if value >= 10 else 2
     return f"{value:,.{digits}f} ms"

@@ -27,6 +27,12 @@ page = st.navigation(
             default=True,
         ),
         st.Page(
+            PAGES / "endpoints.py",
+            title="Endpoints",
+            icon=":material/troubleshoot:",
+            url_path="endpoints",
+        ),
+        st.Page(
             PAGES / "new_run.py",
             title="New run",
             icon=":material/play_circle:",

@@ -239,8 +239,8 @@ def test_events_that_cannot_be_read_are_counted():
 def test_a_stamp_before_what_the_loop_vouches_for_means_that_the_clock_was_set():
     raw = head(STREAM) + b"%x\r\n%s\r\n0\r\n\r\n" % (len(END), END)
     metas = (open_meta(), close_meta())
-    at_ns = SEND_NS + 50 * MS
-    reads = [(at_ns, 40 * MS, at_ns - 5 * MS, raw)]
+    at_ns = SEND_NS + 500 * MS
+    reads = [(at_ns, 400 * MS, at_ns - 5 * MS, raw)]
     seen = explain(reads, metas, APIS["openai_chat"], Asked("http://x", "openai_chat", "m", 8))
     assert "1 impossible stamp" in warning(seen, "clock_trouble")
     assert "user_stamps" not in names(seen)
