@@ -168,7 +168,7 @@ class Limits(_Part):
 
     max_in_flight: Annotated[int, Field(ge=1)] = 2_000  # open loop; beyond it arrivals are not_sent
     request_s: Annotated[float, Field(gt=0)] = 600
-    silence_s: Annotated[float, Field(gt=0)] = 120  # no byte for this long
+    silence_s: Annotated[float, Field(gt=0)] = 120  # nothing but keep-alive comments for this long
     connect_s: Annotated[float, Field(gt=0)] = 10
     drain_s: Annotated[float, Field(ge=0)] = 30  # a stage's open streams may finish within this
     failed_at_start: Annotated[int, Field(ge=1)] = 3  # the first that fail alike abort the run
