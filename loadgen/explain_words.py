@@ -62,6 +62,8 @@ def _counts(said: Json) -> str:
     tokens = said["tokens"]
     n, output = tokens["chunks"], tokens["output"]
     events = f"{n:,} token {'event' if n == 1 else 'events'}" if n else ""
+    if output is None and not n and tokens["prompt"] is not None:
+        return f"It holds no text; the server's usage counts {tokens['prompt']:,} prompt tokens."
     if output is None:
         return f"{events or 'An answer'}, but nobody counted tokens."
     told = f"{output:,} {'token' if output == 1 else 'tokens'}"

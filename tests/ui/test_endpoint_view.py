@@ -43,6 +43,13 @@ def test_a_whole_answer_ends_with_its_last_byte():
     assert "in one piece after 900 ms" in summary(found)
 
 
+def test_an_answer_of_embeddings_holds_no_text_and_that_is_no_fault():
+    tokens = said()["tokens"] | {"output": None, "source": None, "chunks": 0}
+    phases = said()["phases"] | {"first_token_ms": None, "last_token_ms": None, "whole_ms": 18.0}
+    told = summary(said(form="whole", phases=phases, tokens=tokens))
+    assert told.endswith("It holds no text; the server's usage counts 5 prompt tokens.")
+
+
 def test_the_events_table_leaves_out_what_nobody_told():
     table = events_table(said())
     assert "Tokens" not in table.columns
