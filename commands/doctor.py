@@ -87,7 +87,7 @@ def _show(findings: list[Finding]) -> None:
 def _show_explanation(said: Json, is_all: bool) -> None:
     """What came when, every warning, and the events."""
     _say(f"API: {said['api']} ({said['api_why']})", INDENT)
-    if "events" not in said:
+    if said.get("http_status") is None:  # not a byte came: its sentence says it all
         return
     _say(f"model: {said['asked']['model']}, at most {said['asked']['max_tokens']} tokens", INDENT)
     for line in (*phases(said), *counts(said)):

@@ -57,3 +57,18 @@ def test_a_refusal_exits_with_3_and_the_servers_sentence_cannot_steer_the_termin
     assert "Refuses the request (HTTP 404)" in said.stdout
     assert r"No model \x1b[31mm here" in said.stdout
     assert "\x1b[31m" not in said.stdout
+
+
+def test_where_nobody_listens_the_sentence_is_all_there_is_to_say(headway):
+    with endpoint(lambda n, body: LONG) as url:
+        pass
+    said = headway("doctor", url, "--model", "m")
+    assert said.returncode == 3
+    assert "Cannot be reached" in said.stdout
+    assert "after the send" not in said.stdout
+
+
+def test_a_mistake_in_the_url_exits_with_2(headway):
+    said = headway("doctor", "ftp://x")
+    assert said.returncode == 2
+    assert "target.url" in said.stderr
