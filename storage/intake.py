@@ -18,8 +18,8 @@ from storage.segments import list_segments
 
 LEAST_FREE_BYTES = 256 << 20
 _SEGMENTS_PER_TURN = 64  # a long backlog of one run does not starve the others
-_LOAD_EVERY_S = 0.7  # a transaction costs about 30 ms of CPU however small: workers share it
-_SUMMARY_EVERY_S = 1.0
+_LOAD_EVERY_S = 2.0  # a transaction costs 30 ms of CPU however small; the Live page needs none
+_SUMMARY_EVERY_S = 5.0  # for the list of runs; exact at the end
 _PATIENCE_S = 2.0  # after trouble
 _LOOK_BACK_EVERY_S = 10.0
 _log = logging.getLogger("headway.store")
