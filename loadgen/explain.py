@@ -75,7 +75,6 @@ def _phases(found: Followed) -> Phases:
         dns_ms=_ms(row.dns_us),
         connect_ms=_ms(row.connect_us),
         tls_ms=_ms(row.tls_us),
-        sent_ms=_ms(row.send_us),
         first_byte_ms=_ms(row.first_byte_us),
         headers_ms=_ms(row.headers_us),
         first_event_ms=next((line.ms for line in found.lines if line.kind != "comment"), None),

@@ -106,8 +106,8 @@ def closes(seen: Explanation) -> str | None:
     told = f" (here {sum(ms or 0 for ms in cost):.1f} ms)" if any(cost) else ""
     return (
         f"The server closed the connection after its answer{although}: each request opens a new "
-        f"one{told}, which TTFT from the send leaves out; switch keep-alive on, or put a proxy "
-        "that pools connections before it."
+        f"one{told}, and TTFT holds that time; switch keep-alive on, or put a proxy that pools "
+        "connections before it."
     )
 
 

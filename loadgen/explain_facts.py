@@ -36,13 +36,13 @@ class Asked:
 class Phases:
     """ms after the request was sent; None: there was no such instant.
 
-    The first three are durations from before the send; None on a connection that was open already.
+    The first three are durations: the send comes before the connection is opened, so the others
+    hold them.  None on a connection that was open already.
     """
 
     dns_ms: float | None
     connect_ms: float | None
     tls_ms: float | None
-    sent_ms: float | None
     first_byte_ms: float | None
     headers_ms: float | None
     first_event_ms: float | None

@@ -9,10 +9,8 @@ Json = dict[str, Any]
 HEAD, TAIL = 12, 8
 """Events shown at the beginning and at the end of a long answer."""
 TEXT_CELLS = 48
+OPENING = {"dns_ms": "name", "connect_ms": "connect", "tls_ms": "TLS"}
 PHASES = {
-    "dns_ms": "name",
-    "connect_ms": "connect",
-    "tls_ms": "TLS",
     "first_byte_ms": "first byte",
     "headers_ms": "headers",
     "first_event_ms": "first event",
@@ -26,16 +24,15 @@ COLUMNS = ("after ms", "gap", "read", "bytes", "kind", "tokens", "lag ms", "")
 
 
 def phases(said: Json) -> list[str]:
-    """What happened when; the first three are durations before the send."""
-    found = said["phases"]
-    before = [f"{name} {ms(found[key])}" for key, name in PHASES.items() if key in _BEFORE]
-    after = [f"{name} {ms(found[key])}" for key, name in PHASES.items() if key not in _BEFORE]
-    known = [part for part in before if not part.endswith("–")]
-    lines = [f"before the send: {' · '.join(known)}"] if known else []
-    return [*lines, f"after the send: {' · '.join(p for p in after if not p.endswith('–'))}"]
+    """What happened when, and how much of it went into opening the connection."""
+    after, opening = _told(said, PHASES), _told(said, OPENING)
+    within = [f"of it, opening the connection: {opening}"] if opening else []
+    return [f"after the send: {after}", *within]
 
 
-_BEFORE = ("dns_ms", "connect_ms", "tls_ms")
+def _told(said: Json, names: dict[str, str]) -> str:
+    found = {name: said["phases"][key] for key, name in names.items()}
+    return " · ".join(f"{name} {ms(at)}" for name, at in found.items() if at is not None)
 
 
 def counts(said: Json) -> list[str]:

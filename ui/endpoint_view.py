@@ -47,7 +47,8 @@ def check_tiles(said: Json) -> list[Tile]:
 
 
 HELP = {
-    "connect": "Before the send: name, TCP and TLS. A run on warm connections pays this once.",
+    "connect": "Name, TCP and TLS. This one request opened its connection, so the times after the "
+    "send hold it; a run on warm connections pays it before its clock.",
     "headers": "The read that completed the response head. Not a token.",
     "ttft": "First token-bearing event after the send: content, reasoning, refusal or tool call.",
     "visible": "First token that is no reasoning.",

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.explain_table import events
+from loadgen.explain_table import phases as phases_told
 from loadgen.explain_text import printable
 
 A, B = content("A"), content("B")
@@ -39,6 +40,13 @@ def test_phases_are_told_after_the_send_and_none_where_there_was_none():
     assert (phases.first_byte_ms, phases.headers_ms, phases.first_event_ms) == (1, 1, 5)
     assert (phases.first_token_ms, phases.first_visible_ms, phases.last_token_ms) == (20, 20, 30)
     assert phases.whole_ms is None
+
+
+def test_what_opening_the_connection_took_lies_within_the_times_after_the_send():
+    told = phases_told(explained(*GOOD, dns_ns=100_000, connect_ns=2_000_000).to_dict())
+    assert told[0].startswith("after the send: first byte 1.00 ms")
+    assert told[1] == "of it, opening the connection: name 0.10 ms · connect 2.00 ms"
+    assert len(phases_told(explained(*GOOD).to_dict())) == 1
 
 
 def test_its_row_is_the_row_of_a_run():

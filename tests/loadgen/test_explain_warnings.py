@@ -125,6 +125,8 @@ def test_an_end_that_is_told_by_half_is_told():
 def test_a_server_that_closes_is_told_once_it_has_sent_the_whole_body():
     promised = explained(*GOOD, asked={"closes": True})
     assert "although it promised to keep it" in warning(promised, "closes")
+    paid = explained(*GOOD, asked={"closes": True}, connect_ns=2_000_000)
+    assert "(here 2.0 ms), and TTFT holds that time" in warning(paid, "closes")
     assert "closes" in names(explained(*GOOD, head=head(STREAM, "Connection: close")))
     assert "closes" not in names(explained(*GOOD, asked={"closes": False}))
     reads = [(1.0, head(STREAM)), (9.0, b"%x\r\n%s\r\n" % (len(END), END))]

@@ -13,7 +13,7 @@ def line(n: int, ms: float, kind: str, **more: Any) -> dict[str, Any]:
 
 def said(**changes: Any) -> dict[str, Any]:
     """A good answer of two tokens."""
-    phases = {"dns_ms": None, "connect_ms": 0.4, "tls_ms": None, "sent_ms": 0.0}
+    phases = {"dns_ms": None, "connect_ms": 0.4, "tls_ms": None}
     phases |= {"first_byte_ms": 5.0, "headers_ms": 5.0, "first_event_ms": 180.0}
     phases |= {"first_token_ms": 200.0, "first_visible_ms": 200.0, "last_token_ms": 220.0}
     phases |= {"whole_ms": None, "end_ms": 221.0}
