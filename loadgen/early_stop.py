@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from loadgen.transport.call import Done
+
 WINDOW_NS = 1_000_000_000
 
 
@@ -49,3 +51,12 @@ class FailingStart:
     def _decide(self, sentence: str) -> str:
         self._is_open = False
         return sentence.rstrip(".")
+
+
+def failure_of(done: Done) -> str | None:
+    """What went wrong in a few words, equal for equal failures; None for any answer of 2xx."""
+    if done.cause != "done":
+        return f"{done.cause}: {done.detail}" if done.detail else done.cause
+    if done.http_status is not None and not 200 <= done.http_status < 300:
+        return f"HTTP {done.http_status}"
+    return None

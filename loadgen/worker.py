@@ -11,7 +11,7 @@ from gevent.event import Event
 
 from loadgen.clock_pairs import note_clocks
 from loadgen.collector import Collector
-from loadgen.early_stop import FailingStart
+from loadgen.early_stop import FailingStart, failure_of
 from loadgen.levels import SEATS, Level, drain
 from loadgen.plan import ClosedLoop, Plan
 from loadgen.pulse import Counts, HubTick, PulseMaker, every_second
@@ -160,7 +160,7 @@ class Worker:
             self.on_done(self._plan.stages[planned.stage].name, done)
 
     def _count(self, done: Done, nth: int) -> None:
-        failure = _failure(done)
+        failure = failure_of(done)
         if failure is None:
             self.counts.done += 1
             self._failing.succeeded()
@@ -201,12 +201,3 @@ class Worker:
         self.cut("the load generator's main process ended")
         self.close()
         os._exit(1)
-
-
-def _failure(done: Done) -> str | None:
-    """What went wrong in a few words, equal for equal failures; None if the transport was happy."""
-    if done.cause != "done":
-        return f"{done.cause}: {done.detail}" if done.detail else done.cause
-    if done.http_status is not None and done.http_status >= 400:
-        return f"HTTP {done.http_status}"
-    return None

@@ -2,7 +2,8 @@
 
 import pytest
 
-from loadgen.early_stop import FailingStart
+from loadgen.early_stop import FailingStart, failure_of
+from loadgen.transport.call import Done
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -58,3 +59,14 @@ def test_the_limit_says_how_many_decide(limit):
 
 def test_two_failures_are_too_few_however_long_they_take():
     assert told(3, (0, "timeout", 0), (1, "timeout", 100 * S)) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("status", "failure"), [(200, None), (204, None), (307, "HTTP 307"), (503, "HTTP 503")]
+)
+def test_any_answer_but_2xx_is_a_failure_a_redirect_too(status, failure):
+    assert failure_of(Done("done", 0, 1, status, None)) == failure
+
+
+def test_a_failure_of_the_connection_has_its_sentence():
+    assert failure_of(Done("reset", 0, 1, 200, "it broke")) == "reset: it broke"
