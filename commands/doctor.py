@@ -13,7 +13,7 @@ from commands.run_options import api_option, key_option
 from loadgen import run_folder
 from loadgen.doctor import Finding, examine
 from loadgen.explain_table import counts, events, phases
-from loadgen.explain_text import printable
+from loadgen.explain_words import printable
 
 MARKS = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "bad": ("BAD ", "red")}
 WARNINGS = {"warn": ("!", "yellow"), "note": ("·", "blue")}

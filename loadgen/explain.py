@@ -12,8 +12,8 @@ from typing import Any
 from loadgen.exchange import Read
 from loadgen.explain_events import Clean, Followed, follow
 from loadgen.explain_facts import Asked, Explanation, Gaps, Phases
-from loadgen.explain_text import printable
 from loadgen.explain_warnings import warnings
+from loadgen.explain_words import printable
 from loadgen.wire.api import Api
 
 HEADERS = (

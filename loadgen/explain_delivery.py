@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 
 from loadgen.explain_facts import Explanation
-from loadgen.explain_text import counted
+from loadgen.explain_words import counted
 
 STREAM_TYPES = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 LATE_MS = 5.0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from loadgen.answer import KIND_NUMBER
 from loadgen.arrival import ArrivalClock
 from loadgen.exchange import ExchangeDecoder, Read
-from loadgen.explain_text import frame_of, note_of, printable
+from loadgen.explain_words import frame_of, note_of, printable
 from loadgen.request_row import Exchange
 from loadgen.wire.api import Api, Delta
 from loadgen.wire.framing import Framing, ProtocolError, WireEvent

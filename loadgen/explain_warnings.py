@@ -1,20 +1,18 @@
 """Every rule that may warn about an answer, in reading order.
 
-A new warning is one function in explain_delivery, explain_answer or explain_trouble, and one line
-here.
+A new warning is one function in explain_delivery or explain_answer, and one line here.
 """
 
 from collections.abc import Callable
 
 from loadgen import explain_answer as answer
 from loadgen import explain_delivery as delivery
-from loadgen import explain_trouble as trouble
 from loadgen.explain_facts import Explanation, Level, Warning
 
 RULES: dict[Callable[[Explanation], str | None], Level] = {
-    trouble.rate_limited: "warn",
-    trouble.error_inside: "warn",
-    trouble.malformed: "warn",
+    answer.rate_limited: "warn",
+    answer.error_inside: "warn",
+    answer.malformed: "warn",
     delivery.whole_answer: "warn",
     delivery.batched: "warn",
     delivery.bursts: "warn",
@@ -34,7 +32,7 @@ RULES: dict[Callable[[Explanation], str | None], Level] = {
     answer.several_tokens: "note",
     answer.counted_in_chunks: "note",
     answer.no_done: "note",
-    trouble.unknown_events: "note",
+    answer.unknown_events: "note",
     delivery.closes: "note",
     delivery.comments: "note",
     delivery.proxy: "note",

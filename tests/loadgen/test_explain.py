@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loadgen.explain_table import events
 from loadgen.explain_table import phases as phases_told
-from loadgen.explain_text import printable
+from loadgen.explain_words import printable
 
 A, B = content("A"), content("B")
 GOOD = ((5, ROLE), (20, A), (30, B), (40, FINISH), (41, usage_event(2)), (41, DONE))
