@@ -47,7 +47,7 @@ def _level(reading: Reading, stage: StageReading) -> Json:
         "validity": {
             "verdict": found.verdict,
             "reason": found.reason,
-            "bound_ms": seen.bound_p99_ms,
+            "bound_ms": validity.doubt_ms(seen),
             "lag_p99_ms": seen.lag_p99_ms,
             "send_lag_p99_ms": seen.send_lag_p99_ms,
             "n_events": seen.n_events,

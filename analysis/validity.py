@@ -53,13 +53,25 @@ class Validity:
     reason: str
 
 
+def doubt_ms(seen: Evidence) -> float | None:
+    """How much earlier than told arrivals may have come, p99: what the verdict goes by.
+
+    Of answers in one piece, the arrivals of their ends.  None: not recorded, or nothing arrived.
+    """
+    if seen.n_events:
+        return seen.bound_p99_ms if seen.stamps == "kernel" else seen.lag_p99_ms
+    if not seen.n_whole:
+        return None
+    return 0.0 if seen.stamps == "kernel" and not seen.n_whole_missing else seen.lag_p99_ms
+
+
 def judge(seen: Evidence) -> Validity:
     """The verdict of the table in docs/judging.md for one window."""
     if not seen.stamps:
         return Validity("unknown", "Imported: this run does not tell how its times were taken.")
     if not seen.n_events:
         return _judge_whole(seen)
-    error_ms = seen.bound_p99_ms if seen.stamps == "kernel" else seen.lag_p99_ms
+    error_ms = doubt_ms(seen)
     if error_ms is None:
         return Validity("unknown", "The load generator's own lateness was not recorded.")
     broken = _disbelief(seen, error_ms)
@@ -114,13 +126,16 @@ def _judge_whole(seen: Evidence) -> Validity:
     """A level without a token event: answers in one piece have nothing to time but their ends."""
     if not seen.n_whole:
         return Validity("unknown", "No token arrived within the window: there is nothing to judge.")
-    error_ms = 0.0 if seen.stamps == "kernel" and not seen.n_whole_missing else seen.lag_p99_ms
+    error_ms = doubt_ms(seen)
     scale, lag = seen.e2e_p50_ms, seen.send_lag_p99_ms
     if error_ms is None or scale is None:
         return Validity("unknown", "The load generator's own lateness was not recorded.")
-    for what, late_ms in (("requests left", lag), ("ends of answers are in doubt by", error_ms)):
-        if late_ms is not None and late_ms > SEND_LAG_SHARE * scale:
-            broken = f"{what} {_ms(late_ms)} (late) at p99, more than 5 % of the median E2E"
+    for what, ms in (
+        ("requests left {} late", lag),
+        ("ends of answers are in doubt by {}", error_ms),
+    ):
+        if ms is not None and ms > SEND_LAG_SHARE * scale:
+            broken = f"{what.format(_ms(ms))} at p99, more than 5 % of the median E2E"
             advice = seen.hint or WHAT_TO_DO
             return Validity("saturated", f"{DISBELIEF}: {broken} of {_ms(scale)}.{advice}")
     if error_ms <= EXACT_BOUND_MS:

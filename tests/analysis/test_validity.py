@@ -3,7 +3,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.validity import Evidence, Validity, hint_of, judge, worst
+from analysis.validity import Evidence, Validity, doubt_ms, hint_of, judge, worst
 from analysis.windows import Window
 
 GOOD = Evidence(
@@ -43,6 +43,13 @@ GOOD = Evidence(
 )
 def test_the_verdict_table(changes, verdict):
     assert judge(replace(GOOD, **changes)).verdict == verdict
+
+
+def test_the_doubt_that_is_shown_is_the_one_that_was_judged():
+    assert doubt_ms(replace(GOOD, bound_p99_ms=0.9)) == 0.9
+    by_user_space = replace(GOOD, stamps="user", bound_p99_ms=20.0)
+    assert doubt_ms(by_user_space) == 0.5
+    assert "right within 0.5 ms" in judge(by_user_space).reason
 
 
 def test_a_reader_lag_alone_is_no_reason_for_doubt_with_kernel_stamps():

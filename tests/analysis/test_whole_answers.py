@@ -7,7 +7,7 @@ from analysis.per_request import e2e_ms, tpot_ms, ttft_ms
 from analysis.show import show
 from analysis.text import text
 from analysis.throughput import input_rate
-from analysis.validity import Evidence, judge
+from analysis.validity import Evidence, doubt_ms, judge
 from analysis.windows import Window
 
 WHOLE = {
@@ -47,7 +47,7 @@ def test_a_level_of_whole_answers_has_no_ttft_but_a_rate_and_says_why(level):
 
 
 def test_their_verdict_rests_on_the_stamps_of_their_ends(level):
-    assert level["validity"]["verdict"] == "exact"
+    assert (level["validity"]["verdict"], level["validity"]["bound_ms"]) == ("exact", 0)
     assert level["validity"]["reason"] == "The end of every answer carries the kernel's own stamp."
 
 
@@ -69,6 +69,15 @@ WHOLE_SEEN = Evidence("kernel", 0, 0, 0, None, 3.0, None, None, None, e2e_p50_ms
 def test_the_verdict_on_whole_answers(changes, verdict):
     values = {name: getattr(WHOLE_SEEN, name) for name in Evidence.__slots__}
     assert judge(Evidence(**values | changes)).verdict == verdict
+
+
+def test_a_level_of_whole_answers_is_in_doubt_by_nothing_or_by_how_late_the_loop_came():
+    values = {name: getattr(WHOLE_SEEN, name) for name in Evidence.__slots__}
+    assert doubt_ms(WHOLE_SEEN) == 0
+    late = Evidence(**values | {"stamps": "user", "lag_p99_ms": 6.0})
+    assert doubt_ms(late) == 6
+    assert "ends of answers are in doubt by 6 ms at p99, more than 5 %" in judge(late).reason
+    assert doubt_ms(Evidence(**values | {"n_whole": 0})) is None
 
 
 def test_input_tokens_count_where_the_answer_begins():
