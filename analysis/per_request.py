@@ -90,7 +90,7 @@ def tps_decode(requests: pd.DataFrame) -> Floats:
 
 
 def tps_e2e(requests: pd.DataFrame) -> Floats:
-    """Output tokens / (last token - send), tok/s."""
+    """Output tokens / E2E, tok/s."""
     seconds = e2e_ms(requests) / 1e3
     tokens = floats(requests, "output_tokens")
     return np.divide(tokens, seconds, out=np.full(len(requests), np.nan), where=seconds > 0)

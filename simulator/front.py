@@ -85,7 +85,7 @@ class _Zlib:
 
 class _Brotli:
     def __init__(self) -> None:
-        import brotli  # comes with geventhttpclient, Locust's HTTP client; only needed here
+        import brotli  # only needed here, and not where a simulator stands alone
 
         self._compress = brotli.Compressor(quality=4)
 
