@@ -237,7 +237,7 @@ _ALL = (
         unit="req/s",
         better="higher",
         per="system",
-        formula="requests whose last token, or whole answer, arrived within the window ÷ its length",
+        formula="answers whose last arrival (token or whole) lies within the window ÷ its length",
         undefined_when="never",
         source="Headway",
     ),
