@@ -17,6 +17,7 @@ from commands.exit_code import exit_code
 from commands.progress import Progress
 from commands.refusal import FAILED, Failure, Refusal
 from loadgen import launch
+from loadgen.explain_words import printable
 from loadgen.limits import raise_open_files
 from loadgen.plan import Plan
 from loadgen.run_folder import runs_folder, terminal
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # it brings pandas, which half of the commands do not need
 LOOK_EVERY_S = 0.25
 LINE_EVERY_S = 1.0
 STORED_WITHIN_S = 120
+LONGEST_MESSAGE = 2_000
 TROUBLE_LASTS_S = 8  # a trouble of the store that is still there then is why
 
 
@@ -88,12 +90,18 @@ def _follow(data: Path, run_uid: str) -> dict[str, Any]:
     tail, progress = LiveTail(runs_folder(data) / run_uid), Progress()
     say = _Ticker() if sys.stderr.isatty() else _StageLines()
     while True:
-        status = launch.state(data, run_uid)
+        status = followed(data, run_uid)
         progress.add(tail.read())
         say(status, progress.line(status))
         if terminal(status["state"]):
             return status
         time.sleep(LOOK_EVERY_S)
+
+
+def followed(data: Path, run_uid: str) -> dict[str, Any]:
+    """The run's status; an endpoint's words in its message must not steer the terminal."""
+    status = launch.state(data, run_uid)
+    return {**status, "message": printable(status["message"], LONGEST_MESSAGE)}
 
 
 class _Ticker:
