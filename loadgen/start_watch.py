@@ -23,7 +23,8 @@ class StartWatch:
         self._limit = limit
         self._failed: Counter[str] = Counter()
         self._first_tokens = 0
-        self._error: dict[str, Any] = {}
+        self._details: dict[str, str] = {}  # the last words of each outcome
+        self._last = ""
         self.is_open = True
 
     def add(self, lines: list[dict[str, Any]]) -> None:
@@ -32,7 +33,9 @@ class StartWatch:
             outcomes: dict[str, int] = line["outcomes"]
             self._failed.update({k: n for k, n in outcomes.items() if k not in NO_FAULT})
             self._first_tokens += sum(line["ttft"].values())
-            self._error = line["last_error"] or self._error
+            if error := line["last_error"]:
+                self._last = error["outcome"]
+                self._details[self._last] = error["detail"] or ""
             if outcomes.get("complete"):
                 self.is_open = False
 
@@ -55,8 +58,13 @@ class StartWatch:
         return f"All of the first {total} requests failed, {n} of them as {most}"
 
     def explained(self, why: str, http_status: int | None, api_key_env: str | None) -> str:
-        """`why` with the endpoint's own words, once they are decoded, and what to do."""
-        detail = (self._error.get("detail") or "").rstrip(".")
+        """`why` with the endpoint's own words, once they are decoded, and what to do.
+
+        The words are those of the outcome that most of the failures had, which `why` names.
+        """
+        most = self._failed.most_common(1)
+        outcome = most[0][0] if most else self._last
+        detail = self._details.get(outcome, "").rstrip(".")
         words = f" ({detail})" if detail and detail not in why else ""
-        todo = advice(self._error.get("outcome", ""), http_status, api_key_env)
+        todo = advice(outcome, http_status, api_key_env)
         return f"{why}{words}. {todo}".strip()

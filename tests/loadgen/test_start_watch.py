@@ -63,3 +63,12 @@ def test_a_refused_key_is_named():
     seen = watch(line({"http_error": 3}, "bad key"))
     said = seen.explained("The first 3 requests failed alike: HTTP 401", 401, "MY_KEY")
     assert said.endswith("HTTP 401 (bad key). Check the key in the environment variable MY_KEY.")
+
+
+def test_the_words_are_those_of_the_outcome_that_the_sentence_names():
+    seen = watch(
+        line({"stream_error": 3}, "CUDA is gone."), line({"http_error": 2}, "Bad gateway.")
+    )
+    why = seen.all_failed()
+    assert why == "All of the first 5 requests failed, 3 of them as stream_error"
+    assert seen.explained(why, None, None) == f"{why} (CUDA is gone). See the server's own log."
