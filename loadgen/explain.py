@@ -64,6 +64,7 @@ def explain(
         max_lag_ms=None if row.n_missing_stamps else found.max_lag_us / 1000,
         n_clock_steps=found.n_clock_steps,
         body_complete=found.seen.http.complete,
+        is_http_1_0=bool(reads) and reads[0][3].startswith(b"HTTP/1.0 "),
     )
     explanation.warnings.extend(warnings(explanation))
     return explanation

@@ -99,9 +99,10 @@ def whole_answer(seen: Explanation) -> str | None:
 def closes(seen: Explanation) -> str | None:
     """Every request pays for a connection of its own."""
     said = seen.headers.get("connection", "").lower()
-    if "close" not in said and not (seen.asked.closes and seen.body_complete):
+    is_said = "close" in said or (seen.is_http_1_0 and "keep-alive" not in said)
+    if "close" not in said and not (seen.asked.closes and (seen.body_complete or is_said)):
         return None
-    although = "" if "close" in said else " although it promised to keep it"
+    although = "" if is_said else " although it promised to keep it"
     cost = [seen.phases.dns_ms, seen.phases.connect_ms, seen.phases.tls_ms]
     told = f" (here {sum(ms or 0 for ms in cost):.1f} ms)" if any(cost) else ""
     return (

@@ -89,6 +89,7 @@ class Explanation:
     max_lag_ms: float | None
     n_clock_steps: int
     body_complete: bool  # the body's own end was seen
+    is_http_1_0: bool  # whose connections end with the answer unless it says keep-alive
     warnings: list[Warning] = field(default_factory=list[Warning])
     sentence: str = ""  # of a failure: what happened and what to do
 

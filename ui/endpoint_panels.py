@@ -58,12 +58,7 @@ def check_warnings(said: Json) -> None:
         return
     with card("warnings", "What to mend, and what to know", height="content"):
         for warning in found:
-            mark = (
-                ":orange[:material/warning:]"
-                if warning["level"] == "warn"
-                else ":gray[:material/info:]"
-            )
-            title = TITLES.get(warning["name"], "Odd")
+            mark, title = MARKS[warning["level"]], TITLES.get(warning["name"], "Odd")
             st.markdown(f"{mark} **{title}.** {label(warning['text'], WARNING_CHARACTERS)}")
 
 

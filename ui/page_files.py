@@ -1,7 +1,6 @@
 """Where each page lies, as st.page_link and st.switch_page want it: relative to the router."""
 
 RUNS = "../pages/runs.py"
-ENDPOINTS = "../pages/endpoints.py"
 NEW_RUN = "../pages/new_run.py"
 LIVE = "../pages/live.py"
 RUN = "../pages/run.py"

@@ -12,8 +12,6 @@ import orjson
 
 from loadgen.wire.framing import MAX_EVENT_BYTES, ProtocolError, WireEvent
 
-SseEvent = WireEvent
-
 # Not bytes.splitlines or str.splitlines: JSON may hold a raw U+2028, form feed or U+0085, and
 # those would cut one event in two.
 _EOL = re.compile(rb"\r\n|\r|\n")

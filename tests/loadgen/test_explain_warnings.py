@@ -128,6 +128,10 @@ def test_a_server_that_closes_is_told_once_it_has_sent_the_whole_body():
     paid = explained(*GOOD, asked={"closes": True}, connect_ns=2_000_000)
     assert "(here 2.0 ms), and TTFT holds that time" in warning(paid, "closes")
     assert "closes" in names(explained(*GOOD, head=head(STREAM, "Connection: close")))
+    old = b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    reads = [(1.0, old), *((ms, body) for ms, body in GOOD)]
+    told = warning(explained_reads(reads, asked={"closes": True}), "closes")
+    assert told.startswith("The server closed the connection after its answer: each request")
     assert "closes" not in names(explained(*GOOD, asked={"closes": False}))
     reads = [(1.0, head(STREAM)), (9.0, b"%x\r\n%s\r\n" % (len(END), END))]
     assert "closes" not in names(explained_reads(reads, asked={"closes": True}))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loadgen.wire.framing import MAX_EVENT_BYTES, ProtocolError
-from loadgen.wire.sse import SseEvent, SseFraming
+from loadgen.wire.framing import MAX_EVENT_BYTES, ProtocolError, WireEvent
+from loadgen.wire.sse import SseFraming
 
 
 def events_of(*reads: bytes) -> list[tuple[str, bytes]]:
@@ -44,7 +44,7 @@ def test_a_crlf_cut_after_a_data_line_keeps_the_event_open():
 
 def test_an_event_is_complete_with_the_cr_of_its_blank_line():
     framing = SseFraming()
-    assert framing.feed(b"data: A\r\n\r") == [SseEvent("message", b"A")]
+    assert framing.feed(b"data: A\r\n\r") == [WireEvent("message", b"A")]
     assert framing.feed(b"\n") == []
 
 
@@ -111,7 +111,7 @@ def test_an_endless_line_is_a_protocol_error_and_is_let_go():
     framing = SseFraming()
     with pytest.raises(ProtocolError, match="longer than 16 MiB"):
         framing.feed(b"data: " + b"x" * MAX_EVENT_BYTES)
-    assert framing.feed(b"x\n\ndata: A\n\n") == [SseEvent("message", b"A")]
+    assert framing.feed(b"x\n\ndata: A\n\n") == [WireEvent("message", b"A")]
 
 
 def test_an_endless_event_of_short_lines_is_a_protocol_error():
