@@ -52,6 +52,7 @@ def _run(reading: Reading) -> Json:
         "http": _text(row.get("http")),
         "insecure": row.get("insecure") in (True, 1),
         "proxy": _text(row.get("proxy")),
+        "connections": reading.plan.connections if reading.plan else None,
         "dropped_fields": _parsed(row.get("dropped_fields")) or [],
         "self_test": _parsed(row.get("self_test")),
         "notes": _parsed(row.get("notes")) or [],

@@ -63,6 +63,7 @@ def _how(run: Json) -> str:
         "HTTP/2" if run["http"] == "2" else "",
         f"through the proxy {run['proxy']}" if run["proxy"] else "",
         "CERTIFICATE NOT VERIFIED" if run["insecure"] else "",
+        "a connection for each request, within its TTFT" if run["connections"] == "cold" else "",
         f"without {', '.join(run['dropped_fields'])}" if run["dropped_fields"] else "",
     ]
     said = ", ".join(part for part in told if part)

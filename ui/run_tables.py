@@ -26,6 +26,10 @@ PERCENTILES = {  # column -> (metric, percentile, decimals)
     "E2E p95": ("e2e", "p95", 0),
 }
 SHOWN_DIGITS = 12  # of a checksum
+CONNECTIONS = {
+    "warm": "opened before the clock",
+    "cold": "one for each request, within its TTFT",
+}
 
 
 def levels_table(levels: list[Json]) -> pd.DataFrame:
@@ -98,6 +102,7 @@ def machine_table(run: Json) -> pd.DataFrame:
         "Cores": run.get("cpu_count"),
         "Load workers": run.get("n_workers"),
         "Arrival stamps": {"kernel": "kernel", "user": "user space"}.get(str(run.get("stamps"))),
+        "Connections": CONNECTIONS.get(_object(run.get("plan")).get("connections") or ""),
         "Token events": run.get("n_events"),
         "Damaged segments": run.get("n_damaged_segments"),
     } | {f"Version of {name}": str(version)[:SHOWN_DIGITS] for name, version in versions.items()}

@@ -85,3 +85,9 @@ def test_what_is_unusual_on_the_way_to_the_server_stands_beside_its_name(steady)
     assert f"({way})" in told
     assert "Self-test Drip ok." in told
     assert "NOT VERIFIED" not in steady
+
+
+def test_connections_that_are_opened_for_each_request_are_told_beside_the_target():
+    target = printed(back_to_back(3), connections="cold").splitlines()[1]
+    assert "(a connection for each request, within its TTFT)" in target
+    assert "connection" not in printed(back_to_back(3)).splitlines()[1]

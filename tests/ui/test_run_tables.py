@@ -47,3 +47,9 @@ def test_long_checksums_and_versions_do_not_wrap():
     }
     shown = machine_table(pd.Series(run).to_dict())
     assert shown["Value"].str.len().max() == 12
+
+
+def test_the_machine_table_says_when_connections_were_opened():
+    shown = machine_table({"plan": '{"connections": "cold"}'})
+    assert shown["Value"].tolist() == ["one for each request, within its TTFT"]
+    assert machine_table({"plan": None}).empty
