@@ -19,7 +19,7 @@ def rate_limited(seen: Explanation) -> str | None:
     if seen.row.outcome != "rate_limited":
         return None
     wait = seen.row.retry_after_s
-    told = f"it asks to wait {wait:,.0f} s" if wait is not None else "it does not say how long"
+    told = f"it asks to wait {wait:,.0f} s" if wait is not None else "it names no seconds to wait"
     return f"The endpoint limits the rate ({told}): a load test needs a higher limit; ask for one."
 
 
@@ -59,7 +59,14 @@ def no_usage(seen: Explanation) -> str | None:
     """Nobody counted tokens."""
     if not seen.ok or seen.row.output_tokens is not None or not seen.row.n_chunks:
         return None
-    if any(line.note.startswith("usage ") for line in seen.events):
+    told = [line.note for line in seen.events if line.note.startswith("usage ")]
+    if told and not any(" out" in note for note in told):
+        return (
+            "The usage it sent holds no count of output tokens that can be one, so nobody counted "
+            "them; there is no TPOT, ITL or tokens per second; see what the server counts, or name "
+            "a target.tokenizer."
+        )
+    if told:
         return (
             "The usage it sent cannot be all of the answer's (it counts fewer tokens than there "
             "were chunks, as for one choice of several), so nobody counted them; there is no TPOT, "

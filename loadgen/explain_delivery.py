@@ -162,11 +162,12 @@ def late_reads(seen: Explanation) -> str | None:
 
 def http2(seen: Explanation) -> str | None:
     """Translated to HTTP/1.1."""
-    if seen.asked.http != "2":
+    if seen.asked.http != "2" or seen.row.http_status is None:
         return None
     return (
         "It answered over HTTP/2: each stream of a run gets a connection of its own, as clients "
-        'that share one would wait for each other; set target.http = "1.1" to compare.'
+        "that share one would wait for each other; if it speaks HTTP/1.1 too, set target.http = "
+        '"1.1" to compare.'
     )
 
 

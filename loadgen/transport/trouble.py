@@ -125,6 +125,8 @@ def closed_early(endpoint: Endpoint, has_begun: bool) -> str:
     if has_begun:
         return f"{_at(endpoint)} closed the connection before the answer was complete."
     hint = " If it expects TLS, use https://." if endpoint.scheme == "http" else ""
+    if endpoint.http == "2":
+        hint = ' If it does not speak HTTP/2, set http = "1.1" or "auto" for this target.'
     return f"{_at(endpoint)} closed the connection without answering a byte.{hint}"
 
 

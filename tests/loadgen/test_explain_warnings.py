@@ -212,6 +212,24 @@ def test_the_way_to_the_endpoint_is_told(asked, name):
     assert name in names(explained(*GOOD, asked=asked))
 
 
+def test_nothing_is_said_of_http2_where_nothing_was_answered():
+    assert "http2" not in names(explained_reads([], cause="connect_failed", asked={"http": "2"}))
+
+
+@pytest.mark.parametrize("count", [True, -4, "12", 3.5, 10**30])
+def test_a_usage_whose_count_is_none_is_not_said_to_count_too_few(count):
+    usage = sse({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": count}})
+    text = warning(explained(*TOKENS, (180, FINISH + usage + DONE)), "no_usage")
+    assert "holds no count of output tokens" in text
+    assert "fewer" not in text
+
+
+def test_a_rate_limit_that_names_a_date_is_not_said_to_name_nothing():
+    raw = b"HTTP/1.1 429 Too Many\r\nRetry-After: Mon, 30 Nov 2037 20:00:00 GMT\r\n"
+    seen = explained_reads([(3, raw + b"Content-Length: 2\r\n\r\n{}")], cause="done")
+    assert "names no seconds to wait" in warning(seen, "rate_limited")
+
+
 def test_a_rate_limit_says_how_long():
     raw = b"HTTP/1.1 429 Too Many\r\nRetry-After: 7\r\nContent-Length: 2\r\n\r\n{}"
     assert "asks to wait 7 s" in warning(explained_reads([(3, raw)], cause="done"), "rate_limited")

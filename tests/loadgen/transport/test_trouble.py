@@ -32,6 +32,14 @@ def test_a_failed_connect_names_the_place_and_what_to_do(code, advice):
     assert sentence.endswith(".")
 
 
+def test_a_server_that_hangs_up_on_a_greeting_in_http2_may_not_speak_it():
+    plain = Endpoint("http", "10.1.2.3", 8000)
+    assert "https://" in trouble.closed_early(plain, has_begun=False)
+    said = trouble.closed_early(plain.speaking("2"), has_begun=False)
+    assert 'set http = "1.1" or "auto"' in said
+    assert "https://" not in said
+
+
 def test_a_name_server_that_does_not_answer_is_told_from_a_wrong_name():
     silent = socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
     assert "this machine's name server" in trouble.dns_trouble(ENDPOINT, silent)
