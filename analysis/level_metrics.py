@@ -96,8 +96,6 @@ def _system_metrics(reading: Reading, stage: StageReading) -> Json:
         unknown=int(cell(stage.tokens, "unknown") or 0),
     )
     tokens = throughput.token_rate(count, requests, window, stage.per_second)
-    slos = reading.plan.slos if reading.plan else []
-    good = goodput(slos, stage.cohort, window, stage.kind)
     law = throughput.littles_law(requests, window)
     return {
         "tps_system": {
@@ -111,17 +109,7 @@ def _system_metrics(reading: Reading, stage: StageReading) -> Json:
         "tps_input": {"unit": "tok/s", "value": throughput.input_rate(requests, window)},
         "request_rate": {"unit": "req/s", "value": throughput.request_rate(requests, window)},
         "offered_rate": {"unit": "req/s", "value": throughput.offered_rate(requests, window)},
-        "goodput": {
-            "unit": "req/s",
-            "value": good.value_per_s if good else None,
-            **({"met": good.met, "of": good.arrived} if good else {}),
-            **({"not_applicable": good.not_applicable} if good else {}),
-            **(
-                {}
-                if good
-                else {"reason": METRICS["goodput"].undefined_when if not slos else NO_GAP}
-            ),
-        },
+        "goodput": _goodput(reading, stage),
         "mean_in_flight": {
             "unit": "streams",
             "value": mean_in_flight(requests, window.begin_us, window.end_us),
@@ -129,6 +117,16 @@ def _system_metrics(reading: Reading, stage: StageReading) -> Json:
             "littles_law_holds": law.is_ok if law else None,
         },
     }
+
+
+def _goodput(reading: Reading, stage: StageReading) -> Json:
+    slos = reading.plan.slos if reading.plan else []
+    good = goodput(slos, stage.cohort, stage.window, stage.kind)
+    if good is None:
+        why = NO_GAP if slos else METRICS["goodput"].undefined_when
+        return {"unit": "req/s", "value": None, "reason": why}
+    counts = {"met": good.met, "of": good.arrived, "not_applicable": good.not_applicable}
+    return {"unit": "req/s", "value": good.value_per_s, **counts}
 
 
 def _key(p: float) -> str:

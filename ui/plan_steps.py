@@ -100,22 +100,7 @@ def workload_fields() -> dict[str, Any]:
         bind="query-params",
         label_visibility="collapsed",
     )
-    preset = WORKLOADS.get(kind)
-    if preset:
-        st.caption(
-            f"{preset.prompt_tokens:,} tokens in, {preset.output_tokens:,} out. {preset.why}"
-        )
-        lengths = {"prompt_tokens": preset.prompt_tokens, "output_tokens": preset.output_tokens}
-    else:
-        left, right = st.columns(2)
-        lengths = {
-            "prompt_tokens": left.number_input(
-                "Prompt tokens", value=256, step=64, key="in", bind="query-params"
-            ),
-            "output_tokens": right.number_input(
-                "Output tokens", value=128, step=32, key="out", bind="query-params"
-            ),
-        }
+    lengths = _lengths(kind)
     unique = st.toggle(
         "A different prompt each time",
         value=True,
@@ -132,6 +117,23 @@ def workload_fields() -> dict[str, Any]:
         help="Off: each answer comes in one piece. It has an end-to-end time, but no first token.",
     )
     return {**lengths, "unique_prompts": unique, "stream": stream}
+
+
+def _lengths(kind: str | None) -> dict[str, int]:
+    if preset := WORKLOADS.get(kind or ""):
+        st.caption(
+            f"{preset.prompt_tokens:,} tokens in, {preset.output_tokens:,} out. {preset.why}"
+        )
+        return {"prompt_tokens": preset.prompt_tokens, "output_tokens": preset.output_tokens}
+    left, right = st.columns(2)
+    return {
+        "prompt_tokens": left.number_input(
+            "Prompt tokens", value=256, step=64, key="in", bind="query-params"
+        ),
+        "output_tokens": right.number_input(
+            "Output tokens", value=128, step=32, key="out", bind="query-params"
+        ),
+    }
 
 
 def load_fields() -> dict[str, Any]:

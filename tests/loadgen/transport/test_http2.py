@@ -62,8 +62,7 @@ class Seen:
 def test_a_request_becomes_one_stream_with_our_headers():
     _, peer = asked(b'{"a": 1}')
     (headers, body) = peer.requests[0]
-    assert body == b'{"a": 1}'
-    assert headers[":method"] == "POST"
+    assert (headers[":method"], body) == ("POST", b'{"a": 1}')
     assert (headers[":scheme"], headers[":authority"]) == ("https", "api.example.com:8443")
     assert headers[":path"] == "/v1/x?y=1"
     assert headers["x-request-id"] == "run-7"
