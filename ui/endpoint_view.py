@@ -34,7 +34,12 @@ def endpoint_params(typed: Json) -> dict[str, str]:
 def check_tiles(said: Json) -> list[Tile]:
     """From opening the connection to the last token; a dash where there is no such instant."""
     phases, gaps = said["phases"], said["chunk_gap"]
-    end = phases["whole_ms"] if phases["whole_ms"] is not None else phases["last_token_ms"]
+    whole_ms = phases["whole_ms"]
+    end_ms, end_note = (
+        (phases["last_token_ms"], "to the last token")
+        if whole_ms is None
+        else (whole_ms, "to the last byte")
+    )
     return [
         _connect_tile(phases),
         Tile("Headers", ms(phases["headers_ms"]), "after the send", HELP["headers"]),
@@ -42,7 +47,7 @@ def check_tiles(said: Json) -> list[Tile]:
         Tile("First visible", ms(phases["first_visible_ms"]), "TTFT visible", HELP["visible"]),
         Tile("Chunk gap p50", ms(gaps["p50_ms"]), _gap_note(said), HELP["gap"]),
         _tokens_tile(said["tokens"]),
-        Tile("E2E", ms(end), "to the last token", HELP["e2e"]),
+        Tile("E2E", ms(end_ms), end_note, HELP["e2e"]),
     ]
 
 
@@ -53,7 +58,8 @@ HELP = {
     "ttft": "First token-bearing event after the send: content, reasoning, refusal or tool call.",
     "visible": "First token that is no reasoning.",
     "gap": "Median time between successive token events. One answer, so no tail is shown.",
-    "tokens": "As the server counts them; chunks are events with text, which may hold several.",
+    "tokens": "As the server counts them; chunks are events with text, which may hold several. "
+    "Of an answer without text, as embeddings are, those of the prompt.",
     "e2e": "From the send to the last token, or to the last byte of an answer in one piece.",
 }
 
@@ -79,6 +85,8 @@ def _gap_note(said: Json) -> str:
 
 def _tokens_tile(tokens: Json) -> Tile:
     chunks = counted(tokens["chunks"], "chunk")
+    if tokens["output"] is None and not tokens["chunks"] and tokens["prompt"] is not None:
+        return Tile("Tokens", f"{tokens['prompt']:,}", "in the prompt", HELP["tokens"])
     if tokens["output"] is None:
         return Tile("Tokens", DASH, "not counted", HELP["tokens"])
     return Tile("Tokens", f"{tokens['output']:,}", f"in {chunks}", HELP["tokens"])

@@ -30,7 +30,7 @@ def test_tiles_go_from_the_connection_to_the_last_token():
 def test_what_was_not_told_is_a_dash_and_never_zero():
     phases = dict.fromkeys(said()["phases"])
     nothing = {"p50_ms": None, "max_ms": None, "n": 0}
-    tokens = said()["tokens"] | {"output": None, "source": None}
+    tokens = said()["tokens"] | {"output": None, "source": None, "prompt": None}
     values = shown(said(phases=phases, chunk_gap=nothing, tokens=tokens))
     assert {value for value, _ in values.values()} == {"–"}
     assert values["Tokens"][1] == "not counted"
@@ -39,14 +39,16 @@ def test_what_was_not_told_is_a_dash_and_never_zero():
 def test_a_whole_answer_ends_with_its_last_byte():
     phases = said()["phases"] | {"first_token_ms": None, "last_token_ms": None, "whole_ms": 900.0}
     found = said(form="whole", phases=phases)
-    assert shown(found)["E2E"][0] == "900 ms"
+    assert shown(found)["E2E"] == ("900 ms", "to the last byte")
     assert "in one piece after 900 ms" in summary(found)
 
 
 def test_an_answer_of_embeddings_holds_no_text_and_that_is_no_fault():
     tokens = said()["tokens"] | {"output": None, "source": None, "chunks": 0}
     phases = said()["phases"] | {"first_token_ms": None, "last_token_ms": None, "whole_ms": 18.0}
-    told = summary(said(form="whole", phases=phases, tokens=tokens))
+    found = said(form="whole", phases=phases, tokens=tokens)
+    assert shown(found)["Tokens"] == ("5", "in the prompt")
+    told = summary(found)
     assert told.endswith("It holds no text; the server's usage counts 5 prompt tokens.")
 
 
