@@ -111,7 +111,10 @@ def machine_table(run: Json) -> pd.DataFrame:
 
 
 def workers_table(pulses: pd.DataFrame, doubt: pd.DataFrame) -> pd.DataFrame:
-    """One row per load worker over the whole run.  pulses, doubt: the store's frames."""
+    """One row per load worker over the whole run, without what no worker could tell.
+
+    pulses, doubt: the store's frames.
+    """
     rows: list[Json] = []
     for worker in sorted({int(w) for w in floats(pulses, "worker")}):
         beats = where(pulses, floats(pulses, "worker") == worker)
@@ -135,7 +138,7 @@ def workers_table(pulses: pd.DataFrame, doubt: pd.DataFrame) -> pd.DataFrame:
                 "Round trip, worst, ms": _most(beats, "rtt_p50_us", 1e3),
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
 
 def workers_columns(table: pd.DataFrame) -> Json:

@@ -1,6 +1,6 @@
 import pandas as pd
 
-from ui.run_tables import levels_table, machine_table, marked
+from ui.run_tables import levels_table, machine_table, marked, workers_table
 
 
 def level(stage, n, warnings=(), short=False, **outcomes):
@@ -53,3 +53,15 @@ def test_the_machine_table_says_when_connections_were_opened():
     shown = machine_table({"plan": '{"connections": "cold"}'})
     assert shown["Value"].tolist() == ["one for each request, within its TTFT"]
     assert machine_table({"plan": None}).empty
+
+
+def test_what_no_worker_could_tell_is_no_column():
+    nan = float("nan")
+    beats = {"worker": [0, 1], "missing_stamps": [0, 0], "hub_late_max_us": [900.0, nan]}
+    beats |= {"read_lag_p99_us": [100.0, 200.0], "dispatch_lag_p99_us": [nan, nan]}
+    beats |= {"gc_pause_max_us": [nan, nan], "cpu_share": [0.1, 0.2], "connects": [1, 1]}
+    beats |= {"connect_p50_us": [50.0, 60.0], "rtt_p50_us": [nan, nan]}
+    doubt = {"worker": [0, 1], "events": [10, 10], "shared": [0, 1], "bound_p99_us": [0, 0]}
+    shown = workers_table(pd.DataFrame(beats), pd.DataFrame(doubt))
+    assert "Dispatch late p99, worst, ms" not in shown.columns  # a closed loop has no due instant
+    assert shown["Loop late, worst, ms"].isna().tolist() == [False, True]
