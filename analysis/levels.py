@@ -55,7 +55,7 @@ def _level(reading: Reading, stage: StageReading) -> Json:
             "missing_stamps": seen.n_missing,
         },
         "delivery": delivery(stage).to_dict(),
-        "warnings": remarks(stage),
+        "warnings": remarks(stage, reading.plan),
         "slos": [judge(slo, stage.cohort, gaps, stage.kind).to_dict() for slo in slos],
         "metrics": metrics,
     }

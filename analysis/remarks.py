@@ -8,13 +8,14 @@ from analysis.frames import floats, is_in, where, words
 from analysis.per_request import ttft_ms
 from analysis.reading import StageReading
 from analysis.windows import arrived_us
+from loadgen.plan import Plan
 
 NOT_STEADY = "Not steady"  # how the sentence on a trend begins
 TOKENIZER_TOLERANCE = 0.05
 
 
-def remarks(stage: StageReading) -> list[str]:
-    """Sentences a reader must see beside the numbers of this level."""
+def remarks(stage: StageReading, plan: Plan | None = None) -> list[str]:
+    """Sentences a reader must see beside the numbers of this level.  plan: the run's, if known."""
     said: list[str] = []
     window, answered = stage.window, stage.cohort.complete
     trend = drift(arrived_us(answered), ttft_ms(answered))
@@ -43,6 +44,13 @@ def remarks(stage: StageReading) -> list[str]:
     n_sources = {s for s in words(answered, "token_source") if s}
     if len(n_sources) > 1:
         said.append(f"Token counts come from different sources: {', '.join(sorted(n_sources))}.")
+    if plan is not None and plan.target.tokenizer and len(answered):
+        missing = int(np.isnan(floats(answered, "tokenizer_tokens")).sum())
+        if missing:
+            said.append(
+                f"The plan's tokenizer did not count {missing:,} of {len(answered):,} answers; "
+                "the run's log says why."
+            )
     return [*said, *_about_tokens(stage), *_about_the_wire(stage)]
 
 

@@ -18,9 +18,10 @@ SELECT
     dispatched_us - due_us AS dispatch_us,
     send_us - dispatched_us AS client_queue_us,
     end_us - last_token_us AS close_us,
-    -- The server told as many tokens as we saw chunks: each chunk was one token.
+    -- The server told as many tokens as we saw chunks: each chunk was one token.  A tokenizer's count
+    -- of the whole text says nothing about a single chunk.
     coalesce(output_tokens = n_chunks, false)
-        AND token_source IS DISTINCT FROM 'chunks' AS one_token_per_chunk
+        AND coalesce(token_source, '') NOT IN ('chunks', 'tokenizer') AS one_token_per_chunk
 FROM requests;
 
 -- Bucket of a time in µs, and its value: storage/buckets.py says the same in numpy.

@@ -1,7 +1,7 @@
 """Answers in one piece have an E2E and no first token; embeddings are measured by input tokens."""
 
 import pytest
-from made import SECOND, UID, Made, back_to_back, frame, row, stage
+from made import SECOND, UID, Made, back_to_back, frame, plan, row, stage
 
 from analysis.per_request import e2e_ms, tpot_ms, ttft_ms
 from analysis.show import show
@@ -112,3 +112,19 @@ def test_a_tokenizer_that_disagrees_with_the_usage_is_said():
     made = Made(back_to_back(10, tokenizer_tokens=12), [stage(0, "c=1", 0, 4 * SECOND)])
     warnings = show(made.ask, UID)["levels"][0]["warnings"]
     assert any("differ by 20% of the tokens" in said for said in warnings)
+
+
+def test_a_tokenizer_that_did_not_count_is_said():
+    target = {"url": "http://h", "model": "m", "tokenizer": "t.json"}
+    rows = [
+        r | {"tokenizer_tokens": None if i == 5 else 10} for i, r in enumerate(back_to_back(10))
+    ]
+    made = Made(rows, [stage(0, "c=1", 0, 4 * SECOND)], plan(target=target))
+    warnings = show(made.ask, UID)["levels"][0]["warnings"]
+    assert any("did not count 1 of" in said for said in warnings), warnings
+
+
+def test_a_tokenizers_count_of_the_whole_text_tells_no_single_chunk():
+    made = Made(back_to_back(10, token_source="tokenizer"), [stage(0, "c=1", 0, 4 * SECOND)])
+    metrics = show(made.ask, UID)["levels"][0]["metrics"]
+    assert (metrics["itl"]["n"], metrics["tpot"]["n"] > 0) == (0, True)
