@@ -79,11 +79,11 @@ class Answer:
             self._finish(choice, finish_reason)
         return n_tokens
 
-    def same_again(self, choice: int) -> None:
-        """One more token event of `choice` that tells no more than its text."""
+    def same_again(self, choice: int, n: int = 1) -> None:
+        """So many more token events of `choice` that tell no more than their text."""
         if self._carried:
             self._carried.pop(choice, None)
-        self.n_chunks += 1
+        self.n_chunks += n
         self._base = None
 
     def other_event(self, delta: Delta) -> None:

@@ -1,5 +1,10 @@
 """When bytes arrived: from a read's own times to an instant on the run's line, and its doubt."""
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
 from loadgen.transport.stamps import MAX_DELAY_NS
 from storage.raw_record import POLL_UNKNOWN
 
@@ -8,6 +13,36 @@ LATE_US = 1000
 """A read this much after its stamp is a late client's: bytes may have piled up before it."""
 CLOCK_STEP_NS = 100_000_000
 """A stamp so long before an instant at which nothing had come: the wall clock was set."""
+
+
+class Arrivals(NamedTuple):
+    """What ArrivalClock.read makes of many reads, wherever they are ordinary: columns.
+
+    Ordinary: there is a stamp that can be true, not before the read's poll, and not before that of
+    the line above if this is the same request's.
+    """
+
+    arrival_ns: NDArray[np.int64]
+    poll_ns: NDArray[np.int64]
+    t_us: NDArray[np.int64]
+    lag_us: NDArray[np.int64]
+    is_ordinary: NDArray[np.bool_]
+
+    def part(self, of: slice) -> "Arrivals":
+        """Some of them."""
+        arrival_ns, poll_ns, t_us, lag_us, is_ordinary = self
+        return Arrivals(arrival_ns[of], poll_ns[of], t_us[of], lag_us[of], is_ordinary[of])
+
+
+def arrivals(headers: NDArray[np.void], t0_ns: int) -> Arrivals:
+    """headers: request_id, mono_ns, delay_ns, poll_ns of reads, as in storage.raw_record."""
+    delay_ns, poll_ns = headers["delay_ns"], headers["poll_ns"]
+    arrival_ns = headers["mono_ns"] - delay_ns
+    is_ordinary = (delay_ns >= 0) & (delay_ns < MAX_DELAY_NS) & (arrival_ns >= np.abs(poll_ns))
+    is_first = headers["request_id"][1:] != headers["request_id"][:-1]
+    is_ordinary[1:] &= is_first | (arrival_ns[1:] >= arrival_ns[:-1])
+    t_us, lag_us = (arrival_ns - t0_ns) // 1000, delay_ns // 1000
+    return Arrivals(arrival_ns, poll_ns, t_us, lag_us, is_ordinary)
 
 
 class ArrivalClock:
@@ -61,6 +96,21 @@ class ArrivalClock:
         self.bytes_received += n_bytes
         if self.first_us is None:
             self.first_us = t_us
+
+    def read_run(self, times: Arrivals, n_bytes: int) -> bool:
+        """Two reads or more at once, as `read` would take them one by one.
+
+        False, and nothing is changed, unless each of them is ordinary.
+        """
+        if times.arrival_ns[0] < self._arrival_ns or not times.is_ordinary.all():
+            return False
+        self._previous_ns, self._arrival_ns = times.arrival_ns[-2:].tolist()
+        self._poll_ns = int(times.poll_ns[-1])
+        self.t_us, self.lag_us = int(times.t_us[-1]), int(times.lag_us[-1])
+        self.bytes_received += n_bytes
+        if self.first_us is None:
+            self.first_us = int(times.t_us[0])
+        return True
 
     @property
     def bound_us(self) -> int:

@@ -17,7 +17,7 @@ from loadgen.token_log import TokenLog
 from loadgen.whole_answer import MAX_DOCUMENT_BYTES, TOO_LONG, comes_whole, read_document
 from loadgen.wire.api import Api, Delta
 from loadgen.wire.framing import ProtocolError, WireEvent
-from storage.records import RequestRow
+from storage.records import TOKEN_EVENT, RequestRow
 
 Read = tuple[int, int, int, bytes]
 """mono_ns, delay_ns (-1: no kernel stamp), poll_ns, data: as in storage.raw_record."""
@@ -74,7 +74,7 @@ class ExchangeDecoder:
         self.read_all([(mono_ns, delay_ns, poll_ns, data)])
 
     def read_all(self, reads: Iterable[Read]) -> None:
-        """Many reads in their order: the decoder's hot path, see plain_event."""
+        """Many reads in their order; what is usual is recognised, see plain_event."""
         log, clock, answer = self._log, self.seen.clock, self.seen.answer
         for mono_ns, delay_ns, poll_ns, data in reads:
             clock.read(mono_ns, delay_ns, poll_ns, len(data))
@@ -110,8 +110,8 @@ class ExchangeDecoder:
         return request_row(seen, close_meta)
 
     def take_tokens(self) -> NDArray[np.void]:
-        """Token events since the last take, a TOKEN_EVENT array."""
-        return self._log.take()
+        """Token events since the last take, a TOKEN_EVENT array that may be written to."""
+        return np.frombuffer(self._log.take(), TOKEN_EVENT)
 
     def _parse_several(self, data: bytes, plain: PlainEvent) -> None:
         """A read of several usual chunks, as a late client gets them, or of something else."""

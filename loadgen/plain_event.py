@@ -4,10 +4,11 @@ Nearly all reads of a stream differ only in the chunk's length and in the text o
 `e3 … data: {…"delta":{"content":"` TEXT `"}…}`.  Once one of them was decoded the usual way, the
 bytes around its text tell the next one apart: it means the same if they are the same and TEXT is
 a JSON string.  That takes 1 µs where HTTP, framing and JSON take 8; everything else goes the usual
-way, which is the test's oracle.
+way, which is the test's oracle.  Many reads at once (`count`) take 0.3 µs each.
 """
 
 import re
+from itertools import repeat, takewhile
 
 import orjson
 
@@ -18,22 +19,41 @@ from loadgen.wire.framing import ProtocolError
 _TEXT = rb'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))++'  # of a JSON string, not void
 _TEXT_FIELD = re.compile(rb'":\s*"(' + _TEXT + rb')"')
 _is_text = re.compile(_TEXT).fullmatch
+_are_texts = re.compile(_TEXT + rb"(?:\n" + _TEXT + rb")*+").fullmatch  # \n stands in no string
 
 _BYTE_ORDER_MARK = b"\xef"  # skipped at the start of a stream only
 _MAX_READ_BYTES = 8192
+_MAX_BEGINS = 256  # a stream's texts seldom have so many lengths
 
 
 def _size_lines(digits: bytes) -> list[bytes]:
     """For each length of a read that is one whole chunk, the size line it must begin with."""
-    lines = [b"\n"] * _MAX_READ_BYTES  # begins no chunk
+    lines = [b""] * _MAX_READ_BYTES
     for n_bytes in range(1, _MAX_READ_BYTES):
         line = digits % n_bytes + b"\r\n"
         if (total := len(line) + n_bytes + 2) < _MAX_READ_BYTES:
             lines[total] = line
-    return lines
+    # The few lengths that no chunk has: no read begins with what is longer than itself.
+    return [line or bytes(total + 1) for total, line in enumerate(lines)]
 
 
 _SIZE_LINES = (_size_lines(b"%x"), _size_lines(b"%X"))
+
+
+class _Begins(dict[int, bytes]):
+    """By the length of a read: its size line and all up to the text; made when asked for."""
+
+    def __init__(self, size_lines: list[bytes], before: bytes) -> None:
+        super().__init__()
+        self._size_lines, self._before = size_lines, before
+
+    def __missing__(self, n_bytes: int) -> bytes:
+        if n_bytes >= _MAX_READ_BYTES:
+            return bytes(n_bytes + 1)  # no chunk's, as in _size_lines
+        if len(self) >= _MAX_BEGINS:
+            self.clear()
+        begin = self[n_bytes] = self._size_lines[n_bytes] + self._before
+        return begin
 
 
 class PlainEvent:
@@ -42,6 +62,7 @@ class PlainEvent:
     __slots__ = (
         "_after",
         "_before",
+        "_begins",
         "_n_after",
         "_n_before",
         "_size_lines",
@@ -54,6 +75,7 @@ class PlainEvent:
         self._before, after = around
         self._after = after + b"\r\n"
         self._n_before, self._n_after = len(self._before), len(self._after)
+        self._begins = _Begins(size_lines, self._before)
         self.choice = delta.choice
         self.kind_number = KIND_NUMBER[delta.kind]
 
@@ -69,6 +91,34 @@ class PlainEvent:
             and data.startswith(self._before, begin)
             and data.endswith(self._after)
             and _is_text(data, begin + self._n_before, n_bytes - self._n_after) is not None
+        )
+
+    def count(self, reads: list[bytes]) -> int:
+        """How many of these reads match, from the first one on.
+
+        As a rule all of them, or all up to one that begins otherwise, as a finish does: so they are
+        asked together, by calls that do not come back to the interpreter for each of them.
+        """
+        if not reads or not reads[0].startswith(self._begins[len(reads[0])]):
+            return 0
+        begins = list(map(self._begins.__getitem__, map(len, reads)))
+        if self._all_match(reads, begins):
+            return len(reads)
+        n = [*map(bytes.startswith, reads, begins), False].index(False)
+        if self._all_match(reads[:n], begins[:n]):
+            return n
+        return sum(1 for _ in takewhile(self.matches, reads))
+
+    def _all_match(self, reads: list[bytes], begins: list[bytes]) -> bool:
+        """Nothing is removed where nothing is found: so the length of what is left tells."""
+        n = len(reads)
+        rests = map(bytes.removesuffix, map(bytes.removeprefix, reads, begins), repeat(self._after))
+        texts = b"\n".join(rests)
+        n_removed = sum(map(len, reads)) + n - 1 - len(texts)
+        return (
+            n_removed == sum(map(len, begins)) + n * self._n_after
+            and texts.count(b"\n") == n - 1
+            and _are_texts(texts) is not None
         )
 
     def skip(self, data: bytes) -> tuple[int, bytes]:

@@ -21,6 +21,21 @@ MAX_I4 = 2**31 - 1
 MAX_U2 = 2**16 - 1
 
 
+def plain_rows(
+    request_id: NDArray[np.int32], t_us: NDArray[np.int64], lag_us: NDArray[np.int64]
+) -> NDArray[np.void]:
+    """Rows of token events of unknown tokens, each one's gap since the line above.
+
+    `seq` and `kind`, and the first gap of what is one run, are for TokenLog.append_run to know.
+    """
+    rows = np.zeros(len(t_us), TOKEN_EVENT)
+    rows["request_id"] = request_id
+    rows["t_us"] = t_us
+    rows["gap_us"][1:] = np.minimum(np.diff(t_us), MAX_I4)
+    rows["lag_us"] = lag_us
+    return rows
+
+
 class TokenLog:
     """Appends rows (0.4 µs each); `take` hands over those since the last take."""
 
@@ -62,6 +77,18 @@ class TokenLog:
         self.n = n + 1
         self.last_us = self._before_us = t_us
 
+    def append_run(self, rows: NDArray[np.void], kind: int) -> None:
+        """Some of plain_rows, as `append` would make them one by one; they are written to."""
+        n, times_us = len(rows), rows["t_us"]
+        before_us = self._before_us
+        gap_us = int(times_us[0]) - before_us if before_us is not None else -1
+        rows["gap_us"][0] = min(gap_us, MAX_I4)
+        rows["seq"] = np.arange(self.n, self.n + n)
+        rows["kind"] = kind
+        self._rows += rows.tobytes()
+        self.n += n
+        self.last_us = self._before_us = int(times_us[-1])
+
     def mark_shared(self, n_newest: int, bound_us: int, is_last_exact: bool = True) -> None:
         """The n_newest events came in one read: doubt them, but for the last if it is exact.
 
@@ -83,7 +110,7 @@ class TokenLog:
         for at in range(max(0, end - n_newest * size), end, size):
             _BOUND.pack_into(self._rows, at + _BOUND_AT, min(bound_us, MAX_I4))
 
-    def take(self) -> NDArray[np.void]:
-        """The rows since the last take, as a TOKEN_EVENT array that may be written to."""
+    def take(self) -> bytearray:
+        """The rows since the last take."""
         rows, self._rows = self._rows, bytearray()
-        return np.frombuffer(rows, TOKEN_EVENT)
+        return rows
