@@ -26,7 +26,7 @@ from ui.run_tables import (
     workers_table,
 )
 from ui.run_text import stamps_text, when_text
-from ui.run_tiles import level_tiles
+from ui.run_tiles import is_whole, level_tiles
 from ui.run_view import (
     TONES,
     form_params,
@@ -40,6 +40,10 @@ from ui.run_view import (
 
 Json = dict[str, Any]
 WHY_NO_ITL = "There the server does not say how many tokens most of its chunks hold."
+WHOLE = (
+    "The answers came in one piece: they have an end, but no first token and no gaps. Their "
+    "end-to-end times are in the tiles above, and level by level in a table under *Throughput*."
+)
 GAPS = {"gap": "per chunk", "itl": "per token (ITL)"}
 
 
@@ -94,6 +98,15 @@ def judged(run: Json, shown: Json) -> None:
         st.markdown(f":orange[:material/info: {label(note, 400)}]")
 
 
+def drawn_or_whole(run: Json, shown: Json, chart: str, **options: Any) -> None:
+    """A figure of first tokens or gaps; where answers came in one piece, why there is none."""
+    if all(is_whole(level) for level in shown["levels"]):
+        with card(chart, CHARTS[chart].title, height="content"):
+            st.caption(WHOLE)
+    else:
+        draw(run, chart, **options)
+
+
 def draw(run: Json, chart: str, **options: Any) -> None:
     """One figure of CHARTS in its card."""
     told = CHARTS[chart]
@@ -104,7 +117,7 @@ def draw(run: Json, chart: str, **options: Any) -> None:
 
 def ttft_tab(run: Json, shown: Json) -> None:
     """Every level's TTFT, tail stretched out."""
-    draw(run, "ttft_percentile", slo_ms=ttft_limit_ms(shown["levels"]))
+    drawn_or_whole(run, shown, "ttft_percentile", slo_ms=ttft_limit_ms(shown["levels"]))
 
 
 def gaps_tab(run: Json, shown: Json) -> None:
@@ -127,12 +140,12 @@ def gaps_tab(run: Json, shown: Json) -> None:
             st.caption(
                 f"No per-token view to go by: {label(', '.join(without), 300)}. " + WHY_NO_ITL
             )
-    draw(run, "itl_density", metric=metric)
+    drawn_or_whole(run, shown, "itl_density", metric=metric)
 
 
 def throughput_tab(run: Json, shown: Json) -> None:
     """The sweep: system output and TTFT over measured concurrency, and its table."""
-    draw(run, "throughput", slo_ms=ttft_limit_ms(shown["levels"]))
+    drawn_or_whole(run, shown, "throughput", slo_ms=ttft_limit_ms(shown["levels"]))
     with card("levels", "Load levels", "The numbers behind the charts."):
         table = marked(levels_table(shown["levels"]), shown["levels"])
         st.dataframe(table, column_config=levels_columns(), hide_index=True)

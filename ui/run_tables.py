@@ -33,8 +33,8 @@ CONNECTIONS = {
 
 
 def levels_table(levels: list[Json]) -> pd.DataFrame:
-    """One row per load level: the numbers behind the charts."""
-    return pd.DataFrame([_level_row(level) for level in levels])
+    """One row per load level: the numbers behind the charts; what no level has is no column."""
+    return pd.DataFrame([_level_row(level) for level in levels]).dropna(axis="columns", how="all")
 
 
 def levels_columns() -> Json:
@@ -61,6 +61,8 @@ def marked(table: pd.DataFrame, levels: list[Json]) -> Styler:
     """The table with each percentile of too few requests in brackets; it still sorts as numbers."""
     styled = table.style
     for name, (metric, p, digits) in PERCENTILES.items():
+        if name not in table:
+            continue
         share = float(p[1:]) / 100
         thin = [is_thin(level["metrics"][metric]["n"], share) for level in levels]
         for wanted, figure in ((False, f"{{:,.{digits}f}}"), (True, f"({{:,.{digits}f}})")):

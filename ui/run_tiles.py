@@ -13,6 +13,8 @@ Json = dict[str, Any]
 def level_tiles(level: Json) -> list[Tile]:
     """What a reader asks first of a level: first token, gaps, throughput, how many got it."""
     metrics: Json = level["metrics"]
+    if is_whole(level):
+        return _whole_tiles(level)
     gap = "itl" if metrics["itl"]["n"] else "chunk_gap"
     return [
         percentile_tile("TTFT p50", metrics, ("ttft", "p50")),
@@ -22,6 +24,22 @@ def level_tiles(level: Json) -> list[Tile]:
         _throughput_tile(metrics),
         _requests_tile(level),
     ]
+
+
+def is_whole(level: Json) -> bool:
+    """Whether all that came were answers in one piece, which have an end but no first token."""
+    return not level["metrics"]["ttft"]["n"] and bool(level["metrics"]["e2e"]["n"])
+
+
+def _whole_tiles(level: Json) -> list[Tile]:
+    """Of answers in one piece: when they ended, and what the server took in meanwhile."""
+    metrics: Json = level["metrics"]
+    ends = [percentile_tile(f"E2E {p}", metrics, ("e2e", p)) for p in ("p50", "p95", "p99")]
+    taken_in = metrics["tps_input"]
+    if taken_in["value"] is not None:
+        value, helped = f"{number(taken_in['value'])} tok/s", _help("tps_input", taken_in)
+        ends.append(Tile("System input", value, "prompt tokens", helped))
+    return [*ends, _requests_tile(level)]
 
 
 def percentile_tile(title: str, metrics: Json, of: tuple[str, str]) -> Tile:

@@ -40,6 +40,15 @@ def test_a_percentile_of_too_few_requests_is_in_brackets():
     assert "(1,234)" not in html
 
 
+def test_answers_in_one_piece_have_no_column_of_first_tokens():
+    whole = level("c=1", 50)
+    for name in ("ttft", "chunk_gap", "tpot"):
+        whole["metrics"][name] = {"n": 0, "p50": None, "p95": None, "p99": None}
+    shown = levels_table([whole])
+    assert [name for name in shown.columns if name.startswith(("TTFT", "Gap", "TPOT"))] == []
+    assert ">1,560<" in marked(shown, [whole]).to_html()
+
+
 def test_long_checksums_and_versions_do_not_wrap():
     run = {
         "plan_sha256": "a" * 64,

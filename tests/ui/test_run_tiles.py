@@ -1,6 +1,6 @@
 import pytest
 
-from ui.run_tiles import percentile_tile
+from ui.run_tiles import level_tiles, percentile_tile
 
 
 def tile(n, p, **found):
@@ -43,3 +43,19 @@ def test_a_metric_without_a_value_says_why():
 def test_the_help_of_a_marked_tile_says_how_many_it_needs():
     assert "it needs n = 100." in tile(8, "p99").help
     assert "needs" not in tile(100, "p99").help
+
+
+def test_answers_in_one_piece_show_their_ends_instead_of_dashes():
+    nothing = {"n": 0, "p50": None, "p95": None, "p99": None, "ci95": {}, "reason": "None."}
+    e2e = {"n": 18, "p50": 1950.0, "p95": 2222.0, "p99": 2300.0, "ci95": {}}
+    metrics = {"ttft": nothing, "itl": nothing, "chunk_gap": nothing, "e2e": e2e}
+    metrics |= {"tps_input": {"value": 498.0}, "request_rate": {"value": 1.94}}
+    level = {"metrics": metrics, "outcomes": {"complete": 18}, "window_s": 9.3}
+    shown = {tile.label: tile.value for tile in level_tiles(level)}
+    assert shown == {
+        "E2E p50": "1,950 ms",
+        "E2E p95": "2,220 ms",
+        "E2E p99": "2,300 ms",
+        "System input": "498 tok/s",
+        "Requests complete": "18",
+    }
