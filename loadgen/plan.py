@@ -70,6 +70,11 @@ class Target(_Part):
             raise ValueError(f"is {api!r}; expected one of {', '.join(APIS)}")
         return api
 
+    @field_validator("ca_file", "tokenizer")
+    @classmethod
+    def _void_is_none(cls, name: str | None) -> str | None:
+        return name or None  # a form's empty field; as a path it would be this folder
+
     @field_validator("api_key_env")
     @classmethod
     def _a_name_not_a_key(cls, name: str | None) -> str | None:
@@ -187,6 +192,16 @@ class Plan(_Part):
     limits: Limits = Limits()
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     connections: Literal["warm", "cold"] = "warm"  # cold: each stream opens its own connection
+
+    @model_validator(mode="after")
+    def _inputs_fit_the_api(self) -> Self:
+        n, api = self.workload.inputs_per_request, self.target.api
+        if n > 1 and api != "openai_embeddings":
+            raise ValueError(
+                f"workload.inputs_per_request is {n}, and {api} takes one prompt in a request; "
+                "only openai_embeddings takes several"
+            )
+        return self
 
     def to_json(self) -> bytes:
         """The canonical bytes written to plan.json."""

@@ -74,3 +74,19 @@ def test_a_file_that_is_no_plan_is_a_plan_error(tmp_path):
         load(path)
     with pytest.raises(PlanError, match="cannot be read"):
         load(tmp_path / "missing.toml")
+
+
+def test_an_empty_field_of_a_form_is_no_file():
+    target = {**GOOD["target"], "ca_file": "", "tokenizer": ""}
+    plan = parse({**GOOD, "target": target})
+    assert plan.target.ca_file is plan.target.tokenizer is None
+
+
+def test_several_inputs_are_refused_where_the_api_takes_one():
+    several = {**GOOD, "workload": {"inputs_per_request": 4}}
+    with pytest.raises(
+        PlanError, match=r"^workload\.inputs_per_request is 4, and openai_chat takes"
+    ):
+        parse(several)
+    embeddings = {**GOOD["target"], "api": "openai_embeddings"}
+    assert parse({**several, "target": embeddings}).workload.inputs_per_request == 4
