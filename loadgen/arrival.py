@@ -18,8 +18,8 @@ CLOCK_STEP_NS = 100_000_000
 class Arrivals(NamedTuple):
     """What ArrivalClock.read makes of many reads, wherever they are ordinary: columns.
 
-    Ordinary: there is a stamp that can be true, not before the read's poll, and not before that of
-    the line above if this is the same request's.
+    Ordinary: there is a stamp that can be true, and it is not before that of the line above if this
+    is the same request's.
     """
 
     arrival_ns: NDArray[np.int64]
@@ -38,7 +38,8 @@ def arrivals(headers: NDArray[np.void], t0_ns: int) -> Arrivals:
     """headers: request_id, mono_ns, delay_ns, poll_ns of reads, as in storage.raw_record."""
     delay_ns, poll_ns = headers["delay_ns"], headers["poll_ns"]
     arrival_ns = headers["mono_ns"] - delay_ns
-    is_ordinary = (delay_ns >= 0) & (delay_ns < MAX_DELAY_NS) & (arrival_ns >= np.abs(poll_ns))
+    is_ordinary = (delay_ns >= 0) & (delay_ns < MAX_DELAY_NS)
+    is_ordinary &= arrival_ns >= np.abs(poll_ns) - CLOCK_STEP_NS
     is_first = headers["request_id"][1:] != headers["request_id"][:-1]
     is_ordinary[1:] &= is_first | (arrival_ns[1:] >= arrival_ns[:-1])
     t_us, lag_us = (arrival_ns - t0_ns) // 1000, delay_ns // 1000
@@ -98,14 +99,15 @@ class ArrivalClock:
             self.first_us = t_us
 
     def read_run(self, times: Arrivals, n_bytes: int) -> bool:
-        """Two reads or more at once, as `read` would take them one by one.
+        """Two ordinary reads or more at once, as `read` would take them one by one.
 
-        False, and nothing is changed, unless each of them is ordinary.
+        False, and nothing is changed, if the first one's stamp is before the last arrival.
         """
-        if times.arrival_ns[0] < self._arrival_ns or not times.is_ordinary.all():
+        if times.arrival_ns[0] < self._arrival_ns:
             return False
         self._previous_ns, self._arrival_ns = times.arrival_ns[-2:].tolist()
-        self._poll_ns = int(times.poll_ns[-1])
+        poll_ns = int(times.poll_ns[-1])
+        self._poll_ns = poll_ns if self._arrival_ns >= abs(poll_ns) else POLL_UNKNOWN
         self.t_us, self.lag_us = int(times.t_us[-1]), int(times.lag_us[-1])
         self.bytes_received += n_bytes
         if self.first_us is None:

@@ -39,6 +39,9 @@ class RunDecoder(ExchangeDecoder):
         """Take in the usual reads at the front, and say how many; 0, and nothing done, if few."""
         plain, log, seen = self._plain, self._log, self.seen
         n = plain.count(payloads) if plain is not None else 0
+        is_ordinary = table.arrivals.is_ordinary[:n]
+        if not is_ordinary.all():
+            n = int(is_ordinary.argmin())  # the first that is not
         if plain is None or n < MIN_RUN:
             return 0
         n_bytes = sum(map(len, payloads[:n]))

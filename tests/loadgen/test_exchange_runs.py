@@ -122,13 +122,35 @@ def test_a_segment_that_holds_one_run_is_read_without_a_look_at_each(one_by_one:
 
 
 OTHER = chunk(content("A").replace(b'"index":0', b'"index":1'))
+
+
+@pytest.mark.parametrize("poll_before_ms", [-3, 3])
+def test_stamps_that_contradict_their_polls_a_little_do_not_end_a_run(
+    one_by_one: list[bytes], poll_before_ms: int
+):
+    reads = [
+        (ns, delay_ns, ns - delay_ns - poll_before_ms * MS, A)
+        for ns, delay_ns, _, _ in on_time([A] * 40, 41)
+    ]
+    both_ways(on_time([HEAD, A]), reads)
+    assert one_by_one == [HEAD, A]
+
+
+def test_a_read_without_a_stamp_ends_a_run_but_not_those_around_it(one_by_one: list[bytes]):
+    reads = on_time([A] * 60, 41)
+    ns, _, poll_ns, data = reads[30]
+    reads[30] = (ns, -1, poll_ns, data)
+    both_ways(on_time([HEAD, A]), reads)
+    assert one_by_one == [HEAD, A] + [A] * MIN_RUN
+
+
 SURPRISES: dict[str, Callable[[int], Read]] = {
     "no stamp": lambda ns: (ns, -1, ns - 9 * MS, A),
     "neither stamp nor poll": lambda ns: (ns, -1, POLL_UNKNOWN, A),
     "a stamp too old to be true": lambda ns: (ns + 2 * MAX_DELAY_NS, MAX_DELAY_NS, 0, A),
     "a stamp before the read before": lambda ns: (ns, 30 * MS, ns - 40 * MS, A),
     "a stamp before its poll": lambda ns: (ns, 10 * MS, ns - 5 * MS, A),
-    "a stamp long before its poll": lambda ns: (ns, 150 * MS, ns - 5 * MS, A),
+    "a stamp long before its poll": lambda ns: (ns + 900 * MS, 150 * MS, ns + 895 * MS, A),
     "a busy poll": lambda ns: (ns, 10 * MS, 15 * MS - ns, A),
     "no poll": lambda ns: (ns, 10 * MS, POLL_UNKNOWN, A),
     "a late read": lambda ns: (ns, 10 * MS, ns - 15 * MS, A),
