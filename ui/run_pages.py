@@ -14,7 +14,7 @@ from ui.card import verdict
 from ui.data import ask
 from ui.guard import guard, say
 from ui.plain import label
-from ui.run_text import STATES, endpoint_text, load_text, workload_text
+from ui.run_text import STATES, plan_labels
 
 NOT_VERIFIED = "certificate not verified"
 UID = re.compile(r"[0-9a-f-]{8,36}")  # nothing else may become part of a path
@@ -43,18 +43,11 @@ def plan_of(raw: Any) -> dict[str, Any] | None:
 
 
 def badges(plan: dict[str, Any]) -> None:
-    """Endpoint, model, lengths and load of a plan, as grey labels."""
-    target, workload = plan["target"], plan["workload"]
-    shown = (
-        ("dns", endpoint_text(target["url"])),
-        ("neurology", target["model"]),
-        ("data_object", workload_text(workload)),
-        ("group", load_text(plan["stages"])),
-    )
+    """What run_text.plan_labels says of a plan, in grey; an unverified server in red."""
     with st.container(horizontal=True, gap="xsmall"):
-        for icon, text in shown:
+        for icon, text in plan_labels(plan):
             st.badge(label(text, 60), icon=f":material/{icon}:", color="gray")
-        if not target["verify_tls"]:
+        if not plan["target"]["verify_tls"]:
             st.badge(NOT_VERIFIED, icon=":material/gpp_bad:", color="red")
 
 

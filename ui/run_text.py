@@ -5,8 +5,12 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
+from loadgen.wire.registry import APIS
 from ui.card import Tone
 from ui.plain import counted, seconds
+from ui.presets import api_title
+
+USUAL_API = "openai_chat"
 
 STATES: dict[str, tuple[Tone, str]] = {
     "queued": ("gray", "Waiting"),
@@ -44,9 +48,24 @@ def load_text(stages: list[dict[str, Any]]) -> str:
     return " and ".join(told) + levels
 
 
-def workload_text(workload: dict[str, Any]) -> str:
-    """Lengths as planned."""
-    return f"{workload['prompt_tokens']:,} tokens in, {workload['output_tokens']:,} out"
+def plan_labels(plan: dict[str, Any]) -> list[tuple[str, str]]:
+    """Endpoint, its API if not the usual one, model, lengths and load; each (icon, words)."""
+    target = plan["target"]
+    told = [("dns", endpoint_text(target["url"]))]
+    if target["api"] != USUAL_API:
+        told.append(("api", api_title(target["api"])))
+    told.append(("neurology", target["model"]))
+    told.append(("data_object", workload_text(plan["workload"], target["api"])))
+    return [*told, ("group", load_text(plan["stages"]))]
+
+
+def workload_text(workload: dict[str, Any], api: str) -> str:
+    """Lengths as planned, and whether answers were asked for in one piece; no output, no length."""
+    tokens_in = f"{workload['prompt_tokens']:,} tokens in"
+    if not APIS[api].is_streaming:
+        return tokens_in
+    in_one_piece = "" if workload["stream"] else ", in one piece"
+    return f"{tokens_in}, {workload['output_tokens']:,} out{in_one_piece}"
 
 
 def when_text(run: Any, timezone: str | None) -> str:

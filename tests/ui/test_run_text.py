@@ -1,7 +1,16 @@
 import pytest
 
 from loadgen.run_folder import TERMINAL
-from ui.run_text import STATES, endpoint_text, load_text, progress, queue_text, runs_before
+from ui.demo import demo_plan
+from ui.run_text import (
+    STATES,
+    endpoint_text,
+    load_text,
+    plan_labels,
+    progress,
+    queue_text,
+    runs_before,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +32,22 @@ def test_a_load_is_told_in_a_few_words():
     assert load_text([{"concurrency": 1}]) == "1 stream"
     assert load_text([{"rate_per_s": 2.5}]) == "2.5 requests/s"
     assert load_text([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("api", "stream", "said"),
+    [
+        ("openai_chat", True, ["256 tokens in, 32 out"]),
+        ("openai_chat", False, ["256 tokens in, 32 out, in one piece"]),
+        ("anthropic_messages", True, ["Anthropic Messages", "256 tokens in, 32 out"]),
+        ("openai_embeddings", True, ["OpenAI embeddings", "256 tokens in"]),
+    ],
+)
+def test_a_plan_names_its_api_and_lengths_unless_they_go_without_saying(api, stream, said):
+    plan = demo_plan().model_dump(mode="json")
+    plan["target"]["api"], plan["workload"]["stream"] = api, stream
+    known = ("simulator · small-gpu", "small-gpu", "1–32 streams, 6 levels")
+    assert [words for _, words in plan_labels(plan) if words not in known] == said
 
 
 def test_every_state_has_its_word():
