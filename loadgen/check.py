@@ -29,6 +29,7 @@ from loadgen.redact import redactor
 from loadgen.run_folder import RunFolder
 from loadgen.sender import Sender
 from loadgen.transport.endpoint import Endpoint
+from loadgen.transport.stamps import kept_stamps
 from loadgen.wire.registry import APIS
 
 TOKENS = 64
@@ -77,6 +78,7 @@ def plan_of(target: Target) -> Plan:
     return parse(raw)
 
 
+@kept_stamps()
 def check(plan: Plan) -> Explanation:
     """One request as a run would send it.  Raises PlanError or CrewError with a sentence."""
     with _target_url(plan) as url:

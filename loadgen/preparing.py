@@ -15,9 +15,11 @@ from loadgen.run_ended import RunEnded
 from loadgen.run_folder import RunFolder
 from loadgen.self_test import SelfTest, self_test
 from loadgen.target import target_endpoint
+from loadgen.transport.stamps import kept_stamps
 from loadgen.wire.registry import APIS
 
 
+@kept_stamps()
 def prepare(plan: Plan, folder: RunFolder, crew: Crew) -> dict[str, Any]:
     """What run.json says, which is written here.  Raises RunEnded if nothing can be run.
 

@@ -10,8 +10,8 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 SO_TIMESTAMPING = 37
@@ -20,6 +20,8 @@ ANCILLARY_BYTES = 64  # CMSG_SPACE of three timespecs
 TIMESPEC = struct.Struct("qq")
 MAX_DELAY_NS = 60_000_000_000  # beyond this the realtime clock was set in between
 NO_STAMP = -1
+SWITCHED_ON_S = 0.1
+"""The kernel's work queue takes a millisecond, on a busy machine some more."""
 
 
 def enable(sock: Any) -> bool:
@@ -69,6 +71,20 @@ class StampKeeper:
     def close(self) -> None:
         """Ask no longer."""
         self._sock.close()
+
+
+@contextmanager
+def kept_stamps() -> Generator[None]:
+    """The kernel stamps what comes from here on, where it can: a keeper's wish takes a moment.
+
+    Else the first answer of all, which tells who stamps the whole run, may come without.
+    """
+    keeper = StampKeeper()
+    try:
+        has_kernel_stamps(SWITCHED_ON_S)
+        yield
+    finally:
+        keeper.close()
 
 
 def has_kernel_stamps(patience_s: float = 0.5) -> bool:

@@ -1,6 +1,7 @@
 """Kernel stamps on the monotonic line, and when they do not count."""
 
 import socket
+import time
 
 import pytest
 from hypothesis import given
@@ -59,3 +60,23 @@ def test_reads_without_any_stamp_have_no_lag():
 @pytest.mark.slow
 def test_a_linux_kernel_stamps_what_comes_over_loopback():
     assert stamps.has_kernel_stamps()
+
+
+@pytest.mark.slow
+def test_where_stamps_are_kept_the_very_first_byte_of_a_connection_has_one():
+    with stamps.kept_stamps(), socket.create_server(("127.0.0.1", 0)) as listener:
+        client = socket.socket()
+        with client:
+            assert stamps.enable(client)
+            client.connect(listener.getsockname())
+            server, _ = listener.accept()
+            with server:
+                server.send(b"?")
+                _, ancillary, _, _ = client.recvmsg(16, stamps.ANCILLARY_BYTES)
+                assert stamps.delay_ns(ancillary, time.time_ns()) >= 0
+
+
+@pytest.mark.slow
+def test_what_runs_within_kept_stamps_ends_with_its_own_error():
+    with pytest.raises(KeyError), stamps.kept_stamps():
+        raise KeyError
