@@ -7,6 +7,8 @@ from loadgen.transport.call import Cause, Timeouts
 
 QUIET_NS = 100_000_000
 DONE_GRACE_NS = 1_000_000_000
+MAX_ANSWER_BYTES = 512 * 1024 * 1024
+"""A million tokens are 300 MB; a server that writes for ever would fill disk or memory."""
 
 _LINE = rb"(?::[^\r\n]*|[0-9A-Fa-f]{1,16}(?:;[^\r\n]*)?)?"  # a comment, a chunk's size, nothing
 KEEP_ALIVE = re.compile(rb"(?:" + _LINE + rb"[\r\n])*+" + _LINE)
@@ -21,6 +23,8 @@ def overdue(answer: Answer, limits: Timeouts, now_ns: int) -> tuple[Cause, str |
     some servers never do.  Comments, blank lines and the chunks around them do not break silence.
     """
     _listen(answer)
+    if answer.n_bytes > MAX_ANSWER_BYTES:
+        return "malformed", f"the answer is longer than {MAX_ANSWER_BYTES >> 20} MiB"
     if answer.done_line_ns is None:
         if now_ns - answer.last_ns >= QUIET_NS and _ends_with_done(answer):
             answer.done_line_ns = answer.last_ns

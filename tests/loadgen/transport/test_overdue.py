@@ -7,7 +7,7 @@ from scripted_server import chunk
 
 from loadgen.transport.answer import TAIL_BYTES, Answer
 from loadgen.transport.call import DONE_LINE, Timeouts
-from loadgen.transport.overdue import overdue
+from loadgen.transport.overdue import MAX_ANSWER_BYTES, overdue
 
 S = 1_000_000_000
 LIMITS = Timeouts(connect_s=1, silence_s=5, total_s=60)
@@ -42,6 +42,15 @@ def test_silence_ends_an_answer_and_names_the_limit():
         "timeout",
         "no byte came for 5 s (limits.silence_s)",
     )
+
+
+def test_an_answer_that_would_fill_the_disk_is_ended():
+    flooded = answer()
+    come(flooded, b'data: {"x":1}\n\n', 1)
+    flooded.n_bytes = MAX_ANSWER_BYTES
+    assert overdue(flooded, LIMITS, 2) is None
+    flooded.n_bytes += 1
+    assert overdue(flooded, LIMITS, 3) == ("malformed", "the answer is longer than 512 MiB")
 
 
 KEEP_ALIVES = {
