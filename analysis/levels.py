@@ -84,6 +84,7 @@ def _evidence(reading: Reading, stage: StageReading, metrics: Json) -> validity.
         send_lag_p99_ms=percentile(send_lag_ms(stage.cohort.arrived), 0.99),
         ttft_p50_ms=metrics["ttft"]["p50"],
         chunk_gap_p50_ms=metrics["chunk_gap"]["p50"],
+        tpot_p50_ms=metrics["tpot"]["p50"],
         e2e_p50_ms=metrics["e2e"]["p50"],
         **_whole_answers(stage),
         hint=validity.hint_of(reading.pulses, stage.window),

@@ -39,6 +39,7 @@ class Evidence:
     send_lag_p99_ms: float | None  # open loop only
     ttft_p50_ms: float | None
     chunk_gap_p50_ms: float | None
+    tpot_p50_ms: float | None = None  # the pace where most gaps are those within a batch
     e2e_p50_ms: float | None = None
     n_whole: int = 0  # answers in one piece, whose only time is that of their end
     n_whole_missing: int = 0  # of them with a read that has no kernel stamp
@@ -158,15 +159,23 @@ def _disbelief(seen: Evidence, error_ms: float) -> str:
             f"requests left {_ms(lag)} late at p99, "
             f"{lag / ttft:.0%} of the median TTFT of {_ms(ttft)} (at most 5 % may)"
         )
-    if _is_exact(seen, error_ms):
+    if error_ms <= EXACT_BOUND_MS:
         return ""
-    for what, scale in (("chunk gap", seen.chunk_gap_p50_ms), ("TTFT", ttft)):
+    for what, scale in (_pace(seen), ("TTFT", ttft)):
         if scale is not None and error_ms > BOUND_SHARE * scale:
             return (
                 f"arrivals are in doubt by {_ms(error_ms)} at p99, more than 5 % of the median "
                 f"{what} of {_ms(scale)}"
             )
     return ""
+
+
+def _pace(seen: Evidence) -> tuple[str, float | None]:
+    """What a doubt about gaps is held against; most gaps within a batch are next to nothing."""
+    gap, tpot = seen.chunk_gap_p50_ms, seen.tpot_p50_ms
+    if gap is not None and tpot is not None and tpot > gap:
+        return "time per output token", tpot
+    return "chunk gap", gap
 
 
 def _bounded(seen: Evidence, error_ms: float) -> str:

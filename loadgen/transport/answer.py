@@ -9,6 +9,7 @@ from gevent.hub import Waiter
 
 from loadgen.transport.call import DONE_LINE, Done
 from loadgen.transport.connection import Connection, Phases
+from loadgen.transport.segments import Segments
 
 TAIL_BYTES = 64
 
@@ -43,6 +44,7 @@ class Answer:
         "phases",
         "reconnects",
         "request_id",
+        "segments",
         "send_ns",
         "tail",
         "waiter",
@@ -59,6 +61,7 @@ class Answer:
         self.phases = Phases()
         self.reconnects = 0
         self.send_ns = 0
+        self.segments = Segments()
         self._reset()
 
     def begin(self, connection: Connection) -> None:

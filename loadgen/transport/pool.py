@@ -18,6 +18,7 @@ from loadgen.transport.endpoint import Endpoint
 from loadgen.transport.idle import IdleConnections
 from loadgen.transport.overdue import is_closed_unseen, overdue
 from loadgen.transport.polls import PollWatch
+from loadgen.transport.segments import Segments
 from loadgen.transport.stamps import StampKeeper
 from loadgen.transport.stats import LagGatherer, ReadStats
 from loadgen.transport.stream import Reading, reader
@@ -183,6 +184,7 @@ class Pool:
             return failed
 
     def _send(self, answer: Answer, connection: Connection, call: Call) -> None:
+        answer.segments = Segments(connection.sock)
         connection.send(call.head_and_body)
         answer.begin(connection)
         connection.on_readable(reader(answer, connection, self._reading))

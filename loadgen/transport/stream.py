@@ -19,6 +19,7 @@ from loadgen.transport.polls import Polls
 from storage.raw_record import POLL_UNKNOWN, SpoolError
 
 READ_BYTES = 16384  # each read first allocates so much; what is left comes in the next turn
+USUAL_LINES = 5  # line ends of a read with one event in one chunk; more may be several events
 MAX_DELAY_NS = stamps.MAX_DELAY_NS
 TROUBLES = (OSError, httptools.HttpParserError, httptools.HttpParserUpgrade, SpoolError)
 
@@ -87,6 +88,7 @@ def _reader(answer: Answer, connection: Connection, shared: Reading) -> Callable
     monotonic_ns, realtime_ns, unpack = time.monotonic_ns, time.time_ns, stamps.TIMESPEC.unpack_from
     request_id, ancillary_bytes = answer.request_id, stamps.ANCILLARY_BYTES
     polls, note, most = shared.polls, shared.delays_ns.append, READ_BYTES
+    segments = answer.segments
 
     def on_readable() -> None:
         try:
@@ -98,7 +100,9 @@ def _reader(answer: Answer, connection: Connection, shared: Reading) -> Callable
                 delay_ns = real_ns - seconds * 1_000_000_000 - nanoseconds
                 if not 0 <= delay_ns < MAX_DELAY_NS:
                     delay_ns = -1
+            segments.reads += 1
             if len(data) == most:  # the rest waits since before the next poll
+                segments.lose_count()
                 connection.on_readable(partial(_read_unsure, answer, connection, shared))
             if decrypt is not None and data:
                 data = decrypt(data)  # raises BlockingIOError for a part of a record
@@ -110,9 +114,10 @@ def _reader(answer: Answer, connection: Connection, shared: Reading) -> Callable
             answer.n_bytes += n_bytes
             answer.tail = data if n_bytes >= TAIL_BYTES else answer.tail[-TAIL_BYTES:] + data
             note(delay_ns)
-            poll_ns = polls.poll_ns
-            if mono_ns > polls.late_ns:  # Polls.of_read, inline
-                poll_ns = -abs(poll_ns)
+            poll_ns = polls.poll_ns  # Polls.of_read, inline
+            poll_ns = poll_ns if mono_ns <= polls.late_ns else -abs(poll_ns)
+            if data.count(b"\n") > USUAL_LINES and delay_ns >= 0 and segments.is_one():
+                poll_ns = mono_ns - delay_ns  # nothing of it was there before its stamp
             keep(request_id, mono_ns, delay_ns, poll_ns, data)
             feed(data)
             if answer.is_complete:

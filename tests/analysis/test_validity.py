@@ -38,7 +38,12 @@ GOOD = Evidence(
         ({"n_events": 0}, "unknown"),
         # Sub-millisecond gaps: exact stamps stay exact, whatever 5 % of the gap is.
         ({"bound_p99_ms": 0.05, "chunk_gap_p50_ms": 0.1}, "exact"),
-        ({"n_missing": 1, "bound_p99_ms": 0.05, "chunk_gap_p50_ms": 0.1}, "saturated"),
+        ({"n_missing": 1, "bound_p99_ms": 0.05, "chunk_gap_p50_ms": 0.1}, "bounded"),
+        ({"bound_p99_ms": 0.11, "chunk_gap_p50_ms": 0.1}, "saturated"),
+        # Tokens in batches: most gaps are within a batch, the pace is the TPOT's.
+        ({"bound_p99_ms": 0.7, "chunk_gap_p50_ms": 0.0, "tpot_p50_ms": 15.0}, "bounded"),
+        ({"bound_p99_ms": 0.8, "chunk_gap_p50_ms": 0.0, "tpot_p50_ms": 15.0}, "saturated"),
+        ({"bound_p99_ms": 0.9, "chunk_gap_p50_ms": 20.0, "tpot_p50_ms": 5.0}, "bounded"),
     ],
 )
 def test_the_verdict_table(changes, verdict):
