@@ -14,6 +14,7 @@ from gevent import monkey
 from storage.raw_record import POLL_UNKNOWN
 
 LATE_NS = 1_000_000
+WAKE_NS = 100_000  # from a segment's stamp to the process being runnable, generously
 AWAY_NS = 100_000
 """A loop that polls again so soon need not look: whatever waits is no older than that."""
 
@@ -25,15 +26,31 @@ class Polls:
     so long after the poll that its bytes may have piled up meanwhile.  turn: counts polls.
     """
 
-    __slots__ = ("_clock", "_is_waiting", "_seen_ns", "late_ns", "poll_ns", "turn")
+    __slots__ = (
+        "_clock",
+        "_is_waiting",
+        "_seen_ns",
+        "_waited_before_ns",
+        "_waited_ns",
+        "_woke",
+        "late_ns",
+        "poll_ns",
+        "turn",
+    )
 
     def __init__(
         self,
         is_waiting: Callable[[int, int], Any],
         clock: Callable[[], int] = time.monotonic_ns,
+        waited_ns: Callable[[], int | None] = lambda: None,
     ) -> None:
-        """is_waiting(0, 1): whether a poll would find something now, as select.epoll.poll."""
-        self._is_waiting, self._clock = is_waiting, clock
+        """is_waiting(0, 1): whether a poll would find something now, as select.epoll.poll.
+
+        waited_ns: how long this thread has waited for a core so far; None: nobody tells.
+        """
+        self._is_waiting, self._clock, self._waited_ns = is_waiting, clock, waited_ns
+        self._waited_before_ns = waited_ns()
+        self._woke = (-1, 0)  # turn, and what woke_ns answered in it
         self.poll_ns = POLL_UNKNOWN
         self.late_ns = self.turn = 0
         self._seen_ns = 1  # the latest instant by which a poll saw all that had arrived
@@ -56,6 +73,23 @@ class Polls:
             self._seen_ns = now_ns = self._clock()
             self.late_ns = now_ns + LATE_NS
 
+    def woke_ns(self) -> int:
+        """For reads on time of an idle turn: nothing of them came before this, nor poll_ns.
+
+        The poll slept until the first byte; then the process was runnable at once, and ran when it
+        got a core.  How long it waited for one since this was asked before, the kernel tells: ask
+        now and then, or the waits of all turns since are laid on this one.
+        """
+        if self._woke[0] != self.turn:
+            before_ns, now_ns = self._waited_before_ns, self._waited_ns()
+            self._waited_before_ns = now_ns
+            woke_ns = self.poll_ns
+            if before_ns is not None and now_ns is not None:
+                ran_ns = self.late_ns - LATE_NS
+                woke_ns = max(woke_ns, ran_ns - (now_ns - before_ns) - WAKE_NS)
+            self._woke = (self.turn, woke_ns)
+        return self._woke[1]
+
     def of_read(self, mono_ns: int) -> int:
         """`poll_ns` for a read of this turn at that time; stream.py holds a copy of these lines."""
         return self.poll_ns if mono_ns <= self.late_ns else -abs(self.poll_ns)
@@ -72,7 +106,9 @@ class PollWatch:
         if loop.backend == "epoll":  # monkey.patch_all, which Locust calls, takes it from `select`
             epoll: Any = monkey.get_original("select", "epoll")
             self._epoll = epoll.fromfd(os.dup(loop.fileno()))  # it closes its descriptor at the end
-        self.polls = Polls(_always if self._epoll is None else self._epoll.poll)
+        self._schedule = _open_schedule()
+        is_waiting = _always if self._epoll is None else self._epoll.poll
+        self.polls = Polls(is_waiting, waited_ns=self._waited_ns)
         # gevent runs its greenlets in a prepare watcher of its own; ours is the last.
         self._watchers = [loop.prepare(priority=loop.MINPRI), loop.check(priority=loop.MAXPRI)]
         self._watchers[0].start(self.polls.before_poll)
@@ -84,6 +120,22 @@ class PollWatch:
             watcher.close()
         if self._epoll is not None:
             self._epoll.close()
+        if self._schedule is not None:
+            os.close(self._schedule)
+            self._schedule = None
+
+    def _waited_ns(self) -> int | None:
+        if self._schedule is None:
+            return None
+        return int(os.pread(self._schedule, 99, 0).split()[1])  # on a core, waiting for one, slices
+
+
+def _open_schedule() -> int | None:
+    """This thread's scheduler statistics, where the kernel keeps them; 16 µs a reading."""
+    try:
+        return os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
 
 
 def _always(_timeout_s: int, _max_events: int) -> bool:

@@ -260,6 +260,7 @@ class Pool:
         """Ten times a second: time limits and chores that would be too dear at each read."""
         now_ns = time.monotonic_ns()
         self._gather()
+        self._watch.polls.woke_ns()
         for answer in list(self._under_way.values()):
             if answer.connection is None:
                 continue

@@ -12,7 +12,7 @@ import pytest
 from gevent import get_hub
 from scripted_server import CHUNKED, LAST_CHUNK, chunk
 
-from loadgen.transport.polls import AWAY_NS, LATE_NS, Polls, PollWatch
+from loadgen.transport.polls import AWAY_NS, LATE_NS, WAKE_NS, Polls, PollWatch
 from storage.raw_record import POLL_UNKNOWN
 
 MS = 1_000_000
@@ -23,7 +23,10 @@ class FakeLoop:
 
     def __init__(self):
         self.ns, self.waits = 0, False
-        self.polls = Polls(lambda *_: self.waits, clock=lambda: self.ns)
+        self.waited_ns: int | None = 0
+        self.polls = Polls(
+            lambda *_: self.waits, clock=lambda: self.ns, waited_ns=lambda: self.waited_ns
+        )
 
     def poll(self, begin_ns, return_ns, waits=False):
         self.ns, self.waits = begin_ns, waits
@@ -144,3 +147,40 @@ def test_bytes_that_woke_a_sleeping_loop_came_after_its_poll_began(serve, asker)
     for _, mono_ns, delay_ns, poll_ns, _ in a.spool.reads[1:]:
         assert abs(poll_ns) <= mono_ns - delay_ns
     assert sum(read[3] > 0 for read in a.spool.reads) >= 2  # a contended machine may lose one
+
+
+def test_a_poll_that_slept_and_got_its_core_at_once_woke_at_its_return():
+    loop = FakeLoop()
+    loop.poll(1 * MS, 60 * MS)
+    assert loop.polls.woke_ns() == 60 * MS - WAKE_NS
+
+
+def test_what_the_process_waited_for_its_core_is_not_vouched_for():
+    loop = FakeLoop()
+    loop.poll(1 * MS, 60 * MS)
+    loop.waited_ns = 20 * MS
+    assert loop.polls.woke_ns() == 40 * MS - WAKE_NS
+    loop.waited_ns = 21 * MS  # asked again in the same turn: the wake-up's wait stays
+    assert loop.polls.woke_ns() == 40 * MS - WAKE_NS
+
+
+def test_waits_since_the_last_question_are_laid_on_this_wake_up():
+    loop = FakeLoop()
+    loop.poll(1 * MS, 60 * MS)
+    loop.waited_ns = 5 * MS
+    loop.poll(61 * MS, 120 * MS)
+    assert loop.polls.woke_ns() == 115 * MS - WAKE_NS
+    loop.poll(121 * MS, 180 * MS)
+    assert loop.polls.woke_ns() == 180 * MS - WAKE_NS
+
+
+def test_never_before_the_begin_of_the_poll_and_nothing_more_where_nobody_tells():
+    loop = FakeLoop()
+    loop.poll(50 * MS, 60 * MS)
+    loop.waited_ns = 300 * MS
+    assert loop.polls.woke_ns() == 50 * MS
+    silent = FakeLoop()
+    silent.waited_ns = None
+    silent.polls = Polls(lambda *_: False, clock=lambda: silent.ns)
+    silent.poll(50 * MS, 60 * MS)
+    assert silent.polls.woke_ns() == 50 * MS
