@@ -178,7 +178,11 @@ class Answer:
         return max(0, usage.output_tokens - self._base)
 
     def _note_usage(self, usage: UsageCount) -> None:
-        self._usage = usage.or_else(self._usage) if self._usage else usage
+        before = self._usage or UsageCount()
+        self._usage = usage.or_else(before)
+        # The prompt does not shrink: Anthropic's last usage may leave out what came from the cache.
+        if (before.prompt_tokens or 0) > (self._usage.prompt_tokens or 0):
+            self._usage = self._usage._replace(prompt_tokens=before.prompt_tokens)
         if usage.output_tokens is not None:
             self._output = max(self._output or 0, usage.output_tokens)
 

@@ -203,6 +203,17 @@ class Plan(_Part):
             )
         return self
 
+    @model_validator(mode="after")
+    def _objectives_can_be_judged(self) -> Self:
+        comes_whole = self.target.api == "openai_embeddings" or not self.workload.stream
+        for i, slo in enumerate(self.slos):
+            if comes_whole and slo.metric != "e2e":
+                raise ValueError(
+                    f"slos[{i}].metric is {slo.metric!r}, but answers in one piece have no first "
+                    "token and no gaps; expected 'e2e'"
+                )
+        return self
+
     def to_json(self) -> bytes:
         """The canonical bytes written to plan.json."""
         return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False).encode()

@@ -2,7 +2,8 @@
 
 Source: https://github.com/ndjson/ndjson-spec.  Only LF ends a line, for JSON may hold a raw U+2028
 and a lone CR is white space in it; a CR before the LF goes, and so do blank lines.  The last line
-may lack its LF if it is a complete JSON object.
+may lack its LF if it is a complete JSON object.  No JSON begins with a colon: such a line is a
+keep-alive comment, as servers send them that also speak SSE.
 """
 
 import orjson
@@ -14,7 +15,7 @@ _WHITE = b" \t\r"
 
 
 class NdjsonFraming:
-    """Decodes one stream of lines; `comments` stays 0, the format has none."""
+    """Decodes one stream of lines; `comments` counts those that begin with a colon."""
 
     __slots__ = ("_at_start", "_is_skipping", "_tail", "comments", "idle")
 
@@ -57,6 +58,9 @@ class NdjsonFraming:
             self._at_start = False
             line = line.removeprefix(_BOM)
         line = line.strip(_WHITE)
+        if line.startswith(b":"):
+            self.comments += 1
+            return None
         return WireEvent("message", line) if line else None
 
 

@@ -111,3 +111,17 @@ def test_text_after_the_finish_of_its_choice_makes_a_smaller_usage_no_count():
 def test_the_first_error_is_the_one_that_is_told():
     answer = answer_of(Delta("error", error="boom", error_code=500), Delta("error", error="bang"))
     assert (answer.error, answer.error_code) == ("boom", 500)
+
+
+def test_a_last_usage_that_leaves_out_the_cache_does_not_shrink_the_prompt():
+    answer = Answer()
+    answer.other_event(Delta("usage", usage=UsageCount(prompt_tokens=132, cached_tokens=100)))
+    answer.other_event(Delta("usage", usage=UsageCount(prompt_tokens=25, output_tokens=7)))
+    assert answer.usage == UsageCount(132, 7, 100, None)
+
+
+def test_a_prompt_that_is_counted_only_at_the_end_is_counted():
+    answer = Answer()
+    answer.other_event(Delta("usage", usage=UsageCount(prompt_tokens=0)))
+    answer.other_event(Delta("usage", usage=UsageCount(prompt_tokens=25, output_tokens=7)))
+    assert answer.usage.prompt_tokens == 25

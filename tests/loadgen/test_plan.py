@@ -90,3 +90,20 @@ def test_several_inputs_are_refused_where_the_api_takes_one():
         parse(several)
     embeddings = {**GOOD["target"], "api": "openai_embeddings"}
     assert parse({**several, "target": embeddings}).workload.inputs_per_request == 4
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"workload": {"stream": False}},
+        {"target": {"url": "sim://null", "model": "m", "api": "openai_embeddings"}},
+    ],
+)
+def test_answers_in_one_piece_take_no_objective_on_their_first_token(change):
+    raw = {
+        "target": {"url": "sim://null", "model": "m"},
+        "stages": [{"concurrency": 1, "requests": 1}],
+    }
+    with pytest.raises(PlanError, match=r"slos\[0\].metric is 'ttft'.*expected 'e2e'"):
+        parse(raw | change | {"slos": [{"metric": "ttft", "max_ms": 5}]})
+    assert parse(raw | change | {"slos": [{"metric": "e2e", "max_ms": 5}]}).slos

@@ -84,3 +84,9 @@ STREAMS = st.lists(
 def test_any_cut_of_the_stream_gives_the_same_lines(stream: bytes, cuts: list[int]):
     places = sorted({0, len(stream), *(cut % (len(stream) + 1) for cut in cuts)})
     assert lines_of(*(stream[a:b] for a, b in pairwise(places))) == lines_of(stream)
+
+
+def test_a_line_that_begins_with_a_colon_is_a_comment():
+    framing = NdjsonFraming()
+    events = framing.feed(b': ping\n{"a":1}\n:\n')
+    assert ([event.data for event in events], framing.comments) == ([b'{"a":1}'], 2)
