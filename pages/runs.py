@@ -3,14 +3,20 @@
 import pandas as pd
 import streamlit as st
 
-from loadgen.run_folder import terminal
+from loadgen.run_folder import data_folder, terminal
 from ui import page_files
 from ui.data import ask, has_run_folders
 from ui.empty import no_runs_yet
 from ui.guard import guard
+from ui.judged import verdict_of
 from ui.runs_table import OPEN_KEY, runs_columns, runs_table
 
 LIVE = ("queued", "starting", "running", "stopping")
+
+
+def verdicts(runs: pd.DataFrame) -> list[str | None]:
+    """May each run be believed?  None where it is not known yet."""
+    return [verdict_of(data_folder(), run) for _, run in runs.iterrows()]
 
 
 def listed() -> None:
@@ -21,7 +27,7 @@ def listed() -> None:
             st.caption("Reading the runs …")
             return
         table = st.dataframe(
-            runs_table(runs, st.context.timezone),
+            runs_table(runs, st.context.timezone, verdicts(runs)),
             column_config=runs_columns(),
             hide_index=True,
             on_select="rerun",

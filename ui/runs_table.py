@@ -1,6 +1,7 @@
 """The list of runs as the Runs page shows it: words instead of codes, one row per run."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,15 +9,24 @@ import streamlit as st
 
 from ui.run_text import STATES, endpoint_text, load_text
 
+DISBELIEVED = "Do not believe"
 OPEN_KEY = "open_run"  # session state of the click on a run's name
 
 
-def runs_table(runs: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
-    """runs: the store's `runs()`.  timezone: the reader's, for `Started`; UTC if unknown."""
+def runs_table(
+    runs: pd.DataFrame, timezone: str | None, verdicts: Sequence[str | None]
+) -> pd.DataFrame:
+    """runs: the store's `runs()`.  timezone: the reader's, for `Started`; UTC if unknown.
+
+    verdicts: of ui.judged, one for each run.
+    """
     plans = [_plan(text) for text in runs["plan"]]
     return pd.DataFrame(
         {
-            "State": [[STATES[state][1]] for state in runs["state"]],
+            "State": [
+                [DISBELIEVED if verdict == "saturated" else STATES[state][1]]
+                for state, verdict in zip(runs["state"], verdicts, strict=True)
+            ],
             "Run": runs["name"],
             "Endpoint": [
                 endpoint_text(url or "") + _insecure(plan)
@@ -35,11 +45,11 @@ def runs_table(runs: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
 
 def runs_columns() -> dict[str, Any]:
     """How each column of `runs_table` is drawn."""
-    words = [word for _, word in STATES.values()]
-    colors = [tone for tone, _ in STATES.values()]
+    words = [*(word for _, word in STATES.values()), DISBELIEVED]
+    colors = [*(tone for tone, _ in STATES.values()), "red"]
     column = st.column_config
     return {
-        "State": column.MultiselectColumn(options=words, color=colors, width=95),
+        "State": column.MultiselectColumn(options=words, color=colors, width=118),
         # A button in the table, not a selected cell: the Tab key alone must not leave the page.
         "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=190),
         "Endpoint": column.TextColumn(width=150),

@@ -5,8 +5,9 @@ import threading
 from importlib import import_module
 from pathlib import Path
 
-from loadgen.launch import reconcile
+from loadgen.launch import reconcile, running
 from storage.client import Store, StoreError
+from ui.judged import judge_newest
 
 EVERY_S = 2.0
 WARM_UP_AFTER_S = 8.0
@@ -37,7 +38,7 @@ class Upkeep:
             over.wait(EVERY_S)
 
     def turn(self) -> None:
-        """Marks runs whose process died, and keeps the store running.
+        """Marks runs whose process died, keeps the store running, judges a run that is over.
 
         The store takes measurements in while they come, so that a run's page is there when the run
         ends; without a client it would end after a minute.
@@ -46,6 +47,8 @@ class Upkeep:
             reconcile(self._data)
             self._store = self._store or Store.connect(self._data)
             self._store.ask("store")
+            if not running(self._data):  # reading a run's events would disturb the one measured
+                judge_newest(self._data, self._store.ask)
         except StoreError as error:
             self._note(str(error))
         except Exception as error:

@@ -25,5 +25,5 @@ def a_run(verify_tls: bool) -> dict:
 
 
 def test_the_list_of_runs_marks_a_server_that_was_not_verified():
-    table = runs_table(pd.DataFrame([a_run(False), a_run(True)]), None)
+    table = runs_table(pd.DataFrame([a_run(False), a_run(True)]), None, [None, "exact"])
     assert list(table["Endpoint"]) == ["host:8443 ⚠ certificate not verified", "host:8443"]
