@@ -55,8 +55,8 @@ CHARTS: dict[str, Chart] = {
     ),
     "event_timeline": Chart(
         title="One answer, event by event",
-        caption="Each point is one event at its arrival; its kind is its colour. Flat is waiting, "
-        "upright is a batch.",
+        caption="Each point is one event at its arrival: tokens in their kind's colour, the others "
+        "grey. Flat is waiting, upright is a batch.",
         frame="answer_events",
         draw=event_timeline,
     ),

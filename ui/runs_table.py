@@ -51,7 +51,7 @@ def runs_columns() -> dict[str, Any]:
     return {
         "State": column.MultiselectColumn(options=words, color=colors, width=118),
         # A button in the table, not a selected cell: the Tab key alone must not leave the page.
-        "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=190),
+        "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=165),
         "Endpoint": column.TextColumn(width=150),
         "Model": column.TextColumn(width=95),
         "Load": column.TextColumn(width=150),
