@@ -11,7 +11,7 @@ MAX_ANSWER_BYTES = 512 * 1024 * 1024
 """A million tokens are 300 MB; a server that writes for ever would fill disk or memory."""
 
 _LINE = rb"(?::[^\r\n]*|[0-9A-Fa-f]{1,16}(?:;[^\r\n]*)?)?"  # a comment, a chunk's size, nothing
-KEEP_ALIVE = re.compile(rb"(?:" + _LINE + rb"[\r\n])*+" + _LINE)
+KEEP_ALIVE = re.compile(rb"(?:" + _LINE + rb"[\r\n])*" + _LINE)
 """Lines that say no more than that the connection is alive."""
 _LINE_END = re.compile(rb"[\r\n]")
 

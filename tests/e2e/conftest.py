@@ -82,8 +82,9 @@ def dashboard(tmp_path):
     dashboard.end()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """Not for the whole session: playwright keeps an event loop, and then no other may run."""
     if CHROMIUM is None:
         pytest.skip("no chromium is installed (apt-get install chromium)")
     with sync_playwright() as playwright:

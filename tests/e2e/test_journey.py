@@ -97,7 +97,7 @@ def test_a_click_on_its_name_opens_a_run_from_the_list(new_tab, dashboard):
     tab.wait_for("Click a name")
     box = tab.page.get_by_test_id("stDataFrame").bounding_box()
     for _ in range(20):  # the table is a canvas: its first row comes when the store has the run
-        tab.page.mouse.click(box["x"] + 150, box["y"] + 54)
+        tab.page.mouse.click(box["x"] + 200, box["y"] + 54)
         tab.page.wait_for_timeout(500)
         if uid in tab.page.url:
             break

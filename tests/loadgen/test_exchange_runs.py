@@ -23,7 +23,7 @@ from exchanges import (
     sse,
     usage,
 )
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loadgen.exchange import ExchangeDecoder, Read
@@ -236,6 +236,7 @@ READS = st.one_of(
 )
 
 
+@example([plain_read(""), chunk(FINISH)], 1)
 @settings(max_examples=300)
 @given(st.lists(READS, max_size=12), st.integers(0, 12))
 def test_a_run_is_as_long_as_its_reads_match_one_by_one(others: list[bytes], at: int):
