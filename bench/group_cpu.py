@@ -41,7 +41,12 @@ class GroupCpu(threading.Thread):
         self.join()
 
     def used_s(self, role: str, begin_ns: int, end_ns: int | None = None) -> float:
-        """CPU seconds of all processes of the role between two monotonic instants (None: end)."""
+        """CPU seconds of all processes of the role between two monotonic instants (None: end).
+
+        Raises AssertionError if no process had the role: that is not known, and no 0.
+        """
+        roles = {its_role for its_role, _, _ in self._series.values()}
+        assert role in roles, f"no process was seen that is a {role}, but {sorted(roles)}"
         total = 0.0
         for its_role, at_ns, cpu_s in self._series.values():
             if its_role == role:
@@ -57,13 +62,22 @@ class GroupCpu(threading.Thread):
 
     def _sample(self, process: psutil.Process) -> None:
         times = process.cpu_times()
-        # Each time: between fork and exec a worker still has the leader's command line.
-        words = process.cmdline()
-        role = next((r for word, r in ROLES.items() if word in words), "other")
-        _, at_ns, cpu_s = self._series.get(process.pid, (role, [], []))
+        before, at_ns, cpu_s = self._series.get(process.pid, (None, [], []))
+        role = role_of(process.cmdline(), before)
         at_ns.append(time.monotonic_ns())
         cpu_s.append(times.user + times.system)
         self._series[process.pid] = (role, at_ns, cpu_s)
+
+
+def role_of(words: list[str], before: str | None) -> str:
+    """What a process is by its command line; before: what it was at the sample before.
+
+    Asked at each sample, for between fork and exec a worker still has the leader's command line;
+    but a process that is ending has none any more, and stays what it was.
+    """
+    if not words:
+        return before or "other"
+    return next((role for word, role in ROLES.items() if word in words), "other")
 
 
 def _at(instant_ns: int, at_ns: list[int], cpu_s: list[float]) -> float:

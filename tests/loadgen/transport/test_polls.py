@@ -109,7 +109,7 @@ def ask_with_token_and_end(serve, asker, busy_s, apart_s):
         connection.sendall(token)
         time.sleep(apart_s)
         connection.sendall(end)
-        time.sleep(0.2)
+        time.sleep(0.2)  # the connection's close must not come into the read under test
 
     server = serve(script)
     a = asker(server.endpoint())
@@ -139,7 +139,7 @@ def test_bytes_that_woke_a_sleeping_loop_came_after_its_poll_began(serve, asker)
         server.read_request(connection)
         for piece in (CHUNKED, chunk(b"data: 1\n\n"), chunk(b"data: 2\n\n"), LAST_CHUNK):
             connection.sendall(piece)
-            time.sleep(0.03)
+            time.sleep(0.03)  # each piece wakes a loop that sleeps
 
     server = serve(script)
     a = asker(server.endpoint())

@@ -49,7 +49,7 @@ def test_a_peer_that_vanishes_in_the_middle_is_silent_and_its_connection_is_not_
         if n == 1:
             connection.sendall(CHUNKED + TOKEN)
             vanish(connection)
-            time.sleep(3)
+            time.sleep(3)  # longer than the limit under test: nothing more may come before it
         connection.sendall(OK)
 
     server = started(serve, script)
@@ -71,7 +71,7 @@ def test_a_kept_connection_whose_peer_has_vanished_meanwhile_takes_the_request_a
         connection.sendall(OK)
         if n == 1:
             vanish(connection)
-            time.sleep(3)
+            time.sleep(3)  # the socket stays open, so that no FIN tells
 
     server = started(serve, script)
     a = asker(server.endpoint(), silence_s=0.4)
@@ -131,7 +131,7 @@ def test_a_reset_tells_its_time_and_how_far_the_answer_came(serve, asker):
     def script(connection, _n):
         script.server.read_request(connection)
         connection.sendall(CHUNKED + TOKEN)
-        time.sleep(0.2)
+        time.sleep(0.2)  # the token is read before the reset, which would throw it away
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
 
     a = asker(started(serve, script).endpoint())
