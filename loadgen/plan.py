@@ -97,11 +97,11 @@ class Plan(Part):
     name: Annotated[str, Field(min_length=1, max_length=200)] = "run"
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
     target: Target
-    targets: dict[Name, Target] = {}
+    targets: dict[Name, Target] = Field(default_factory=dict[Name, Target])
     workload: Workload = Workload()
-    classes: Annotated[list[TrafficClass], Field(max_length=32)] = []
+    classes: list[TrafficClass] = Field(default_factory=list[TrafficClass], max_length=32)
     stages: Annotated[list[Stage], Field(min_length=1, max_length=200)]
-    slos: list[Slo] = []
+    slos: list[Slo] = Field(default_factory=list[Slo])
     limits: Limits = Limits()
     workers: Annotated[int, Field(ge=0, le=64)] = 1
     machines: Machines | None = None

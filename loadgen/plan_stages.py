@@ -9,6 +9,8 @@ from loadgen.plan_parts import Part
 from loadgen.plan_shapes import Concurrency, Rate, peak_of, said_of
 
 Positive = Annotated[float, Field(gt=0, le=86_400)]
+Streams = Annotated[int, Field(ge=1, le=100_000)]
+PerSecond = Annotated[float, Field(gt=0, le=100_000)]
 
 
 class Ended(Part):
@@ -141,8 +143,8 @@ class Sweep(Ended):
     """A template: one level after the other, given or found by doubling."""
 
     kind: Literal["sweep"] = "sweep"
-    concurrency: Annotated[list[Annotated[int, Field(ge=1, le=100_000)]], Field(min_length=1, max_length=200)] | None = None  # fmt: skip
-    rate_per_s: Annotated[list[Annotated[float, Field(gt=0, le=100_000)]], Field(min_length=1, max_length=200)] | None = None  # fmt: skip
+    concurrency: list[Streams] | None = Field(default=None, min_length=1, max_length=200)
+    rate_per_s: list[PerSecond] | None = Field(default=None, min_length=1, max_length=200)
     doubling: Doubling | None = None
     arrivals: Literal["poisson", "constant", "gamma"] = "poisson"
 
@@ -223,14 +225,14 @@ def load_of(raw: dict[str, Any]) -> Load:
 class OwnClosed(Part):
     """A class's own streams in flight, for as long as each stage lasts."""
 
-    concurrency: Annotated[int, Field(ge=1, le=100_000)]
+    concurrency: Streams
     think_s: Think = 0
 
 
 class OwnOpen(Part):
     """A class's own arrivals, for as long as each stage lasts."""
 
-    rate_per_s: Annotated[float, Field(gt=0, le=100_000)]
+    rate_per_s: PerSecond
     arrivals: Literal["poisson", "constant", "gamma"] = "poisson"
     burstiness: Annotated[float, Field(gt=0, le=1000)] = 1
 

@@ -42,7 +42,9 @@ class Workload(Part):
     unique_prompts: bool = True  # differing first words, so that no prefix cache hits
     stream: bool = True  # False: answers in one piece, which have an E2E but no TTFT
     inputs_per_request: Annotated[int, Field(ge=1, le=10_000)] = 1  # embeddings: texts at once
-    extra_body: dict[str, Any] = {}  # merged into each request's JSON body
+    extra_body: dict[str, Any] = Field(
+        default_factory=dict[str, Any]
+    )  # merged into each request's JSON body
     prefix: Prefix | None = None
     file: PromptFile | None = None
     conversation: Conversation | None = None

@@ -95,6 +95,9 @@ def _asked(exchange: Exchange) -> dict[str, Any]:
         "dispatched_us": clock.us(meta["dispatched_ns"]),
         "prompt_tokens_planned": meta.get("prompt_tokens_planned"),
         "max_tokens": meta.get("max_tokens"),
+        "traffic_class": meta.get("traffic_class", "default"),
+        "target": meta.get("target", "main"),
+        **{name: meta.get(name) for name in ("conversation", "turn", "prefix_group", "prompt_no")},
     }
 
 

@@ -10,7 +10,7 @@ import duckdb
 
 from storage.protocol import StoreError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # Version reached -> SQL that leads there from the one before.
 MIGRATIONS: dict[int, str] = {
     2: "ALTER TABLE hist DROP COLUMN t10",  # nobody asked for ten seconds of a histogram
@@ -37,6 +37,19 @@ MIGRATIONS: dict[int, str] = {
         ALTER TABLE runs ADD COLUMN notes VARCHAR;
         DROP VIEW request_times;
     """,  # whole answers, compression, what servers tell about themselves, the self-test
+    4: """
+        ALTER TABLE requests ADD COLUMN traffic_class VARCHAR;
+        ALTER TABLE requests ADD COLUMN target VARCHAR;
+        ALTER TABLE requests ADD COLUMN conversation INTEGER;
+        ALTER TABLE requests ADD COLUMN turn INTEGER;
+        ALTER TABLE requests ADD COLUMN prefix_group INTEGER;
+        ALTER TABLE requests ADD COLUMN prompt_no INTEGER;
+        ALTER TABLE stages ADD COLUMN load VARCHAR;
+        ALTER TABLE stages ADD COLUMN asked INTEGER;
+        ALTER TABLE stages ADD COLUMN why VARCHAR;
+        ALTER TABLE runs ADD COLUMN facts VARCHAR;
+        DROP VIEW IF EXISTS request_times;
+    """,  # classes of traffic, conversations, levels that the plan does not list
 }
 
 

@@ -15,6 +15,8 @@ from storage.database import rollback
 from storage.records import TERMINAL
 from storage.rows import insert_rows
 
+FACTS = ("targets", "machines", "search", "prompts", "cache", "replay", "limits")
+"""Keys of run.json that travel together as one JSON column, `runs.facts`."""
 _FILES = ("plan.json", "run.json", "status.json", "stages.jsonl")
 Row = dict[str, Any]
 
@@ -113,6 +115,7 @@ def run_columns(plan_json: bytes, run: Row | None, status: Row | None) -> Row:
         "insecure": run.get("insecure"),
         "proxy": run.get("proxy"),
         "notes": _json(run.get("notes") or None),
+        "facts": _json({name: run[name] for name in FACTS if run.get(name)} or None),
     }
 
 
@@ -122,7 +125,7 @@ def stage_rows(lines: bytes) -> list[Row]:
     for line in lines[: lines.rfind(b"\n") + 1].splitlines():
         if line.strip():
             row = orjson.loads(line)
-            last[row["stage"]] = row
+            last[row["stage"]] = row | {"load": _json(row.get("load") or None)}
     return [last[stage] for stage in sorted(last)]
 
 

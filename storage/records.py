@@ -103,6 +103,12 @@ class RequestRow:
     server_decode_us: int | None = None
     tokenizer_tokens: int | None = None  # of the answer's text, counted after the run
     n_choices: int = 0
+    traffic_class: str = "default"
+    target: str = "main"  # the plan's name of the endpoint
+    conversation: int | None = None  # its number within the level; None: a request of its own
+    turn: int | None = None  # of the conversation, from 0
+    prefix_group: int | None = None  # which shared prefix the prompt begins with; None: none
+    prompt_no: int | None = None  # identity of a prompt that may come again; None: sent once only
 
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON-ready values, keys in the order above."""
@@ -141,13 +147,19 @@ class Pulse:
 
 @dataclass(slots=True)
 class StageRow:
-    """One load level as it happened; µs from the run's time zero."""
+    """One load level as it happened; µs from the run's time zero.
+
+    stage: the level's number in the run; one stage of a plan may become several levels.
+    """
 
     stage: int
     name: str  # "c=16" or "5/s"
-    kind: Literal["closed", "open"]
-    concurrency: int | None
-    rate_per_s: float | None
+    kind: Literal["closed", "open", "replay", "idle"]
+    concurrency: int | None  # the most at once, where it changes
+    rate_per_s: float | None  # None also where it changes: `load` has the shape
     begin_us: int  # requests may be issued from here
     issue_end_us: int | None  # no request was issued after this
     end_us: int | None  # every stream of the stage had ended
+    load: dict[str, Any] = field(default_factory=dict[str, Any])  # as the workers were told it
+    asked: int = 0  # index into the plan's stages
+    why: str | None = None  # what a level is for that the plan does not list: "probe 3: c=12"

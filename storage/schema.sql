@@ -1,4 +1,4 @@
--- Headway's tables, version 3.  Every column, its unit and what its null means: docs/schema.md.
+-- Headway's tables, version 4.  Every column, its unit and what its null means: docs/schema.md.
 -- Measured reasons: integers (µs, not ns: a third less file), gap stored beside the time, no
 -- primary key on large tables (+37 % size), and no column named like a word DuckDB 2 refuses bare.
 
@@ -38,6 +38,7 @@ CREATE TABLE runs (
     insecure BOOLEAN,
     proxy VARCHAR,
     notes VARCHAR,
+    facts VARCHAR,
     n_events BIGINT,
     n_requests BIGINT,
     n_damaged_segments INTEGER NOT NULL DEFAULT 0,
@@ -53,7 +54,10 @@ CREATE TABLE stages (
     rate_per_s DOUBLE,
     begin_us BIGINT NOT NULL,
     issue_end_us BIGINT,
-    end_us BIGINT
+    end_us BIGINT,
+    load VARCHAR,
+    asked INTEGER,
+    why VARCHAR
 );
 
 CREATE TABLE requests (
@@ -104,7 +108,13 @@ CREATE TABLE requests (
     server_prefill_us BIGINT,
     server_decode_us BIGINT,
     tokenizer_tokens INTEGER,
-    n_choices INTEGER
+    n_choices INTEGER,
+    traffic_class VARCHAR,
+    target VARCHAR,
+    conversation INTEGER,
+    turn INTEGER,
+    prefix_group INTEGER,
+    prompt_no INTEGER
 );
 
 CREATE TABLE token_events (
