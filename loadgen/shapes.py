@@ -43,7 +43,9 @@ def spike(shape: Spike, seconds: float) -> Points:
     """base, then peak for `for_s` from `at_s` on, then base again; both edges are jumps."""
     begin, end = shape.at_s, shape.at_s + shape.for_s
     if begin >= seconds:
-        raise PlanError([f"a spike at_s = {begin:g} never comes in a stage of {seconds:g} seconds."])
+        raise PlanError(
+            [f"a spike at_s = {begin:g} never comes in a stage of {seconds:g} seconds."]
+        )
     up: Points = [(begin, shape.base), (begin, shape.peak), (end, shape.peak), (end, shape.base)]
     return [(0, shape.base), *up, (max(seconds, end), shape.base)]
 
