@@ -1,12 +1,10 @@
-"""Lengths follow the distribution that the plan names, and are the same wherever they are drawn."""
+"""Lengths follow the distribution that the plan names."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from loadgen.lengths import LengthSequence, draw
+from loadgen.lengths import draw
 from loadgen.plan_lengths import Length
 
 N = 50_000
@@ -50,19 +48,3 @@ def test_lengths_from_a_file_are_drawn_from_its_numbers_alone():
     got = draw(source, np.random.default_rng(1), N, np.array([3, 3, 3, 9]))
     assert set(got) == {3, 9}
     assert (got == 3).mean() == pytest.approx(0.75, abs=0.01)
-
-
-@given(st.lists(st.integers(0, 50_000), min_size=1, max_size=20), st.integers(0, 2**32 - 1))
-def test_any_length_can_be_had_without_those_before_it(indices, seed):
-    spread = length({"kind": "uniform", "low": 1, "high": 1_000_000})
-    whole = LengthSequence(spread, seed, ("prompt", 0))
-    alone = [LengthSequence(spread, seed, ("prompt", 0))[i] for i in indices]
-    assert [whole[i] for i in indices] == alone
-
-
-def test_another_key_or_another_seed_gives_other_lengths():
-    spread = length({"kind": "uniform", "low": 1, "high": 1_000_000})
-    sequences = [
-        LengthSequence(spread, seed, key) for seed in (1, 2) for key in ("prompt", "output")
-    ]
-    assert len({tuple(s[i] for i in range(5)) for s in sequences}) == 4
