@@ -1,13 +1,11 @@
 """One request's answer as far as it came: enough to know when it ends and whether to reuse."""
 
-import re
 import time
 from typing import Any
 
 import httptools
-from gevent.hub import Waiter
 
-from loadgen.transport.call import DONE_LINE, Done
+from loadgen.transport.call import Call, Done, OnDone
 from loadgen.transport.connection import Connection, Phases
 from loadgen.transport.segments import Segments
 
@@ -17,7 +15,8 @@ TAIL_BYTES = 64
 class Answer:
     """State of one request; also httptools' protocol, which is told of the head and of the end.
 
-    connection: None while there is none and after the end.  last_ns: the latest read, before the
+    connection: None while there is none and after the end; attempt: the greenlet that opens one.
+    last_ns: the latest read, before the
     first one the send.  tail: at least the last 64 bytes; empty while none came.  n_bytes: all that
     came.  The sweep's own: heard_ns, the latest read that was more than comments, and n_heard, the
     bytes it has looked at; done_line_ns, the read with the line that ends the stream.
@@ -27,7 +26,7 @@ class Answer:
         "__weakref__",
         "_is_framed",
         "attempt",
-        "cancelled",
+        "call",
         "connection",
         "done_line",
         "done_line_ns",
@@ -35,11 +34,11 @@ class Answer:
         "http_status",
         "is_complete",
         "is_kept_alive",
-        "is_recorded",
         "is_reused",
         "last_ns",
         "n_bytes",
         "n_heard",
+        "on_done",
         "parser",
         "phases",
         "reconnects",
@@ -47,17 +46,14 @@ class Answer:
         "segments",
         "send_ns",
         "tail",
-        "waiter",
     )
 
-    def __init__(self, request_id: int, done_line: re.Pattern[bytes] | None = DONE_LINE) -> None:
-        self.request_id = request_id
-        self.done_line = done_line
-        self.waiter: Any = Waiter()
-        self.attempt: Any = None  # the greenlet that connects
-        self.cancelled: str | None = None
+    def __init__(self, call: Call, on_done: OnDone) -> None:
+        self.call, self.on_done = call, on_done
+        self.request_id = call.request_id
+        self.done_line = call.done_line
+        self.attempt: Any = None
         self.is_reused: bool | None = None
-        self.is_recorded = False
         self.phases = Phases()
         self.reconnects = 0
         self.send_ns = 0

@@ -1,8 +1,11 @@
 """What the pool is asked to do, what it answers, and where it puts what it reads."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+from storage.raw_record import SpoolError
 
 Cause = Literal[
     "done",
@@ -75,3 +78,7 @@ class Done:
     end_ns: int
     http_status: int | None
     detail: str | None
+
+
+OnDone = Callable[[Done | SpoolError], None]
+"""Told how a request ended; a SpoolError: nothing can be recorded any more."""

@@ -6,11 +6,12 @@ from typing import Any
 import gevent
 from gevent import get_hub
 from gevent import socket as gevent_socket
+from gevent.hub import Waiter
 from gevent.pool import Pool as GreenletPool
 
 from loadgen.transport.addresses import Resolve
 from loadgen.transport.answer import Answer, close_meta
-from loadgen.transport.call import Call, Cause, Done, Spool, Timeouts
+from loadgen.transport.call import Call, Cause, Done, OnDone, Spool, Timeouts
 from loadgen.transport.connecting import ConnectFailed, Connector
 from loadgen.transport.connection import Connection, Phases
 from loadgen.transport.ending import ending
@@ -97,34 +98,48 @@ class Pool:
                 raise opened
             self._idle.put(opened)
 
+    def begin(self, call: Call, on_done: OnDone) -> Answer:
+        """Send the request; never blocks and never raises, so that the loop itself may call it.
+
+        on_done is called by the loop, later and once, however the request ends.  An idle connection
+        takes it at once; without one, a greenlet opens a connection first.
+        """
+        answer = Answer(call, on_done)
+        if self._spool_error is not None or self._is_closed:
+            unsent = Done("not_sent", None, time.monotonic_ns(), None, "the pool was closed")
+            self._loop.run_callback(on_done, self._spool_error or unsent)
+            return answer
+        self._under_way[call.request_id] = answer
+        connection = self._idle.take()
+        answer.send_ns = time.monotonic_ns()
+        if connection is None:
+            self._connect(answer)
+        else:
+            answer.is_reused = True
+            self._send(answer, connection)
+        self._open_record(answer)  # after the send, which it would delay
+        return answer
+
     def perform(self, call: Call) -> Done:
         """Send the request and wait for its end; endpoint trouble is in the answer, never raised.
 
         Raises SpoolError when nothing can be recorded any more, and whatever kills the greenlet.
         """
-        if self._spool_error is not None:
-            raise self._spool_error
-        if self._is_closed:
-            return Done("not_sent", None, time.monotonic_ns(), None, "the pool was closed")
-        answer = Answer(call.request_id, call.done_line)
-        self._under_way[call.request_id] = answer
+        waiter: Any = Waiter()
+        answer = self.begin(call, waiter.switch)
         try:
-            return self._perform(answer, call)
+            ended = waiter.get()
         except BaseException:
-            self._release(answer)
-            if not answer.is_recorded:
-                self._close_record(answer, "cancelled", KILLED)
+            self._finish(answer, "cancelled", KILLED)
             raise
-        finally:
-            del self._under_way[call.request_id]
+        if isinstance(ended, SpoolError):
+            raise ended
+        return ended
 
     def cancel_all(self, detail: str) -> None:
         """End every request under way now, with cause `cancelled`."""
         for answer in list(self._under_way.values()):
-            answer.cancelled = detail
             self._finish(answer, "cancelled", detail)
-            if answer.attempt is not None:
-                answer.attempt.kill(block=False)
 
     def close(self) -> None:
         """Cancel what is under way and close all connections; later requests are not sent."""
@@ -137,45 +152,24 @@ class Pool:
         self._timer.close()
         self._watch.close()
 
-    def _perform(self, answer: Answer, call: Call) -> Done:
-        connection = self._idle.take()
-        answer.send_ns = time.monotonic_ns()
-        if connection is not None:
-            answer.is_reused = True
-            self._send(answer, connection, call)
-            self._open_record(answer, call)  # after the send, which it would delay
-            done = answer.waiter.get()
-            if done is not None:
-                return done
-            answer.reconnects = 1  # None: the server had closed it before our request came
-        else:
-            self._open_record(answer, call)
-        opened = self._connect(answer)
-        if isinstance(opened, ConnectFailed):
-            answer.phases = opened.phases
-            return self._close_record(answer, opened.cause, str(opened))
-        if opened is None or answer.cancelled is not None:
-            if opened is not None:
-                opened.close()
-            return self._close_record(answer, "cancelled", answer.cancelled)
-        answer.is_reused, answer.phases = False, opened.phases
-        self._send(answer, opened, call)
-        return answer.waiter.get()
+    def _connect(self, answer: Answer) -> None:
+        """Open a connection for it, in a greenlet that its end kills."""
+        answer.attempt = gevent.spawn(self._connect_and_send, answer)
 
-    def _connect(self, answer: Answer) -> Connection | ConnectFailed | None:
-        """A new connection in a greenlet of its own, which cancel_all can kill; None: it did."""
-        attempt: Any = gevent.spawn(self._try_connect)
-        answer.attempt = attempt
-        try:
-            opened = attempt.get()
-        except BaseException:  # this greenlet was killed
-            attempt.kill(block=False)
-            raise
-        finally:
-            answer.attempt = None
-        if self._spool_error is not None:
-            raise self._spool_error
-        return opened if isinstance(opened, Connection | ConnectFailed) else None
+    def _connect_and_send(self, answer: Answer) -> None:
+        opened = self._try_connect()
+        answer.attempt = None
+        is_open = not isinstance(opened, ConnectFailed)
+        if answer.request_id not in self._under_way:  # it ended before the kill came
+            if is_open:
+                opened.close()
+            return
+        answer.phases = opened.phases
+        if is_open:
+            answer.is_reused = False
+            self._send(answer, opened)
+        else:
+            self._finish(answer, opened.cause, str(opened))
 
     def _try_connect(self) -> Connection | ConnectFailed:
         try:  # a value, because gevent prints a traceback for each exception of a greenlet
@@ -183,9 +177,9 @@ class Pool:
         except ConnectFailed as failed:
             return failed
 
-    def _send(self, answer: Answer, connection: Connection, call: Call) -> None:
+    def _send(self, answer: Answer, connection: Connection) -> None:
         answer.segments = Segments(connection.sock)
-        connection.send(call.head_and_body)
+        connection.send(answer.call.head_and_body)
         answer.begin(connection)
         connection.on_readable(reader(answer, connection, self._reading))
 
@@ -195,9 +189,10 @@ class Pool:
         if connection is None:
             return
         ended = ending(answer, error, self._endpoint, time.monotonic_ns())
-        if ended is None:
+        if ended is None:  # the server had closed it before our request came
             self._release(answer)
-            self._loop.run_callback(answer.waiter.switch, None)
+            answer.reconnects = 1
+            self._connect(answer)
             return
         is_free = connection.is_reusable and not connection.is_sending
         self._finish(answer, *ended, is_kept=error is None and answer.is_kept_alive and is_free)
@@ -205,26 +200,33 @@ class Pool:
     def _finish(
         self, answer: Answer, cause: Cause, detail: str | None, is_kept: bool = False
     ) -> None:
-        """Record the end, give the connection back or drop it, wake whoever waits.  Once only."""
-        if self._release(answer, is_kept):
-            done = self._close_record(answer, cause, detail)
-            self._loop.run_callback(answer.waiter.switch, done)
+        """Record the end, give the connection back or drop it, tell whoever asked.  Once only."""
+        if self._under_way.pop(answer.request_id, None) is not answer:
+            return
+        self._release(answer, is_kept)
+        done = self._close_record(answer, cause, detail)
+        self._loop.run_callback(answer.on_done, done)
 
-    def _release(self, answer: Answer, is_kept: bool = False) -> bool:
-        """Part the answer from its connection; False if it has none."""
+    def _release(self, answer: Answer, is_kept: bool = False) -> None:
+        """Part the answer from its connection, or from the attempt to get one."""
+        if answer.attempt is not None:
+            answer.attempt.kill(block=False)
+            answer.attempt = None
         connection = answer.connection
         if connection is None:
-            return False
+            return
         answer.end()
         if is_kept and self._keep_alive:
             self._idle.put(connection)
         else:
             connection.close()
-        return True
 
-    def _open_record(self, answer: Answer, call: Call) -> None:
-        meta = {**call.meta, "send_ns": answer.send_ns}
-        self._spool.open(call.request_id, meta, answer.send_ns)
+    def _open_record(self, answer: Answer) -> None:
+        call, send_ns = answer.call, answer.send_ns
+        try:
+            self._spool.open(call.request_id, {**call.meta, "send_ns": send_ns}, send_ns)
+        except SpoolError as error:
+            self._fail(error)
 
     def _close_record(self, answer: Answer, cause: Cause, detail: str | None) -> Done:
         now_ns = time.monotonic_ns()
@@ -235,22 +237,19 @@ class Pool:
             http_status=answer.http_status,
             detail=detail,
         )
-        answer.is_recorded = True
-        if self._spool_error is None:
-            try:
-                self._spool.close(answer.request_id, close_meta(answer, done), now_ns)
-            except SpoolError as error:
-                self._fail(error)
+        try:
+            self._spool.close(answer.request_id, close_meta(answer, done), now_ns)
+        except SpoolError as error:
+            self._fail(error)
         return done
 
     def _fail(self, error: SpoolError) -> None:
-        """Nothing can be recorded any more: every perform() raises this."""
+        """Nothing can be recorded any more: every request ends so, those under way now."""
         self._spool_error = error
-        for answer in list(self._under_way.values()):
-            if self._release(answer):
-                self._loop.run_callback(answer.waiter.throw, error)
-            elif answer.attempt is not None:
-                answer.attempt.kill(block=False)
+        while self._under_way:
+            _, answer = self._under_way.popitem()
+            self._release(answer)
+            self._loop.run_callback(answer.on_done, error)
 
     def _gather(self) -> None:
         self._lags.add(self._reading.delays_ns)

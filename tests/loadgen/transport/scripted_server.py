@@ -109,9 +109,15 @@ class Asker:
         self._asked = 0
 
     def ask(self, body=b"{}"):
+        return self.pool.perform(self._call(body))
+
+    def begin(self, on_done, body=b"{}"):
+        self.pool.begin(self._call(body), on_done)
+
+    def _call(self, body):
         request_id, self._asked = self._asked, self._asked + 1
         raw = http_request(self.endpoint, "/v1/chat/completions", {}, body)
-        return self.pool.perform(Call(request_id, raw, {"request_id": request_id}))
+        return Call(request_id, raw, {"request_id": request_id})
 
     def closed(self, request_id=0):
         return self.spool.closed[request_id]

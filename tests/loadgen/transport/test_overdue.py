@@ -6,7 +6,7 @@ import pytest
 from scripted_server import chunk
 
 from loadgen.transport.answer import TAIL_BYTES, Answer
-from loadgen.transport.call import DONE_LINE, Timeouts
+from loadgen.transport.call import DONE_LINE, Call, Timeouts
 from loadgen.transport.overdue import MAX_ANSWER_BYTES, overdue
 
 S = 1_000_000_000
@@ -14,7 +14,7 @@ LIMITS = Timeouts(connect_s=1, silence_s=5, total_s=60)
 
 
 def answer(tail=b"", last_ns=0, done_line=DONE_LINE):
-    made = Answer(1, done_line)
+    made = Answer(Call(1, b"", {}, done_line), print)
     come(made, tail, last_ns)
     return made
 

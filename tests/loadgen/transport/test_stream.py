@@ -10,6 +10,7 @@ from scripted_server import CHUNKED, DONE_EVENT, LAST_CHUNK, MemorySpool, chunk
 
 from loadgen.transport import stamps
 from loadgen.transport.answer import Answer
+from loadgen.transport.call import Call
 from loadgen.transport.polls import AWAY_NS, Polls
 from loadgen.transport.stream import READ_BYTES, Reading, reader
 from storage.raw_record import POLL_UNKNOWN
@@ -55,7 +56,7 @@ class Hot:
         self.now_ns, self.waits = time.monotonic_ns() - 10**9, False
         self.polls = Polls(lambda *_: self.waits, clock=lambda: self.now_ns)
         self.spool, self.ends = MemorySpool(), []
-        self.answer = Answer(7)
+        self.answer = Answer(Call(7, b"", {}), print)
         self.answer.is_reused = is_reused
         self.connection = PlainConnection(FakeSocket(pieces, ancillary))
         self.answer.begin(self.connection)
