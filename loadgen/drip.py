@@ -66,7 +66,7 @@ def drip(n: int, gap_ms: int) -> Drip:
 def _ask(url: str) -> MemorySpool:
     """Send the request and wait for the end of its answer."""
     spool, plan = MemorySpool(), _plan(url)
-    sender = Sender(plan, {"run_uid": "drip", "target_url": url}, 0, spool)
+    sender = Sender(plan, {"run_uid": "drip", "target_url": url}, spool)
     try:
         sender.send(_REQUEST, None, phase="preflight")
     finally:

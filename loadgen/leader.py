@@ -13,15 +13,17 @@ from gevent.queue import Empty, Queue
 
 from loadgen.clock_pairs import clock_pairs, clock_report, note_clocks, step_sentence
 from loadgen.crew import Crew, CrewError
-from loadgen.plan import ClosedLoop
+from loadgen.level_row import level_row, told
+from loadgen.plan import ClosedLoop, Load
 from loadgen.preparing import prepare
+from loadgen.program import Step, steps
 from loadgen.run_ended import RunEnded, StartFailed
 from loadgen.run_folder import RunFolder
 from loadgen.schedule import quotas
+from loadgen.seats import Role, roles, users_wanted
 from loadgen.start_watch import StartWatch
 from loadgen.status import StatusBoard
 from storage.live import LiveTail
-from storage.records import StageRow
 
 WORKERS_START_S = 30
 HEAD_START_NS = 100_000_000  # a level begins this long after it was announced
@@ -77,8 +79,8 @@ class Leader:
                 self._machine = make_machine()
                 self._start_workers()
                 self._board.begin()
-                for stage in range(len(self._plan.stages)):
-                    self._level(stage)
+                for stage, step in enumerate(steps(self._plan)):
+                    self._level(stage, step)
             ending = RunEnded("finished", "All levels were measured.")
         except RunEnded as ended:
             ending = ended
@@ -119,8 +121,8 @@ class Leader:
 
     def _start_workers(self) -> None:
         self._board.state("starting", " ".join(["Starting the load workers.", *self._notes]))
-        machine, n = self._need_machine(), self._plan.workers
-        self._crew.start_workers(n, machine.port)
+        machine, n = self._need_machine(), self._plan.n_workers
+        self._crew.start_workers(self._plan.workers, machine.port)
         deadline = time.monotonic() + WORKERS_START_S
         while machine.ready() < n:
             if time.monotonic() > deadline:
@@ -128,47 +130,39 @@ class Leader:
             self._pause(0.05)
         self._crew.start_decoders()
 
-    def _level(self, stage: int) -> None:
-        load, machine = self._plan.stages[stage], self._need_machine()
-        closed = isinstance(load, ClosedLoop)
-        wanted = load.concurrency if closed else self._plan.workers
+    def _level(self, stage: int, step: Step) -> None:
+        load, machine = step.load, self._need_machine()
         self._board.state("running", f"Preparing {load.name}.")
-        machine.users(wanted)
-        while sum(self._seats.values()) != wanted:
-            self._take_message(0.02)
-        machine.tell("warm", {"stage": stage})
+        seats = self._seat_users(users_wanted(self._plan, load, self._plan.n_workers))
+        machine.tell("warm", {"stage": stage, "load": told(load)})
         self._all_answer("warmed", stage)
         begin_ns = time.monotonic_ns() + HEAD_START_NS
-        seats = [self._seats.get(k, 0) for k in range(self._plan.workers)]
-        if not closed and seats != [1] * self._plan.workers:
-            raise RunEnded("failed", f"Locust gave the workers {seats} conductors, not one each.")
-        shares = quotas(load.requests, seats) if closed else [None] * len(seats)
-        row = StageRow(
-            stage=stage,
-            name=load.name,
-            kind=load.kind,
-            concurrency=load.concurrency if closed else None,
-            rate_per_s=None if closed else load.rate_per_s,
-            begin_us=(begin_ns - self._t0_ns) // 1000,
-            issue_end_us=None,
-            end_us=None,
-        )
-        self._board.stage(row)
+        given = roles(self._plan, load, seats)
+        row = level_row(stage, step, (begin_ns - self._t0_ns) // 1000)
+        self._board.stage(row, load)
         self._board.state("running", f"Measuring {load.name}.")
-        machine.tell("begin", {"stage": stage, "begin_ns": begin_ns, "quotas": shares})
+        content = {"stage": stage, "load": told(load), "begin_ns": begin_ns, "roles": given}
+        machine.tell("begin", {**content, "quotas": _quotas(load, given)})
         try:
             ends = self._all_answer("ended", stage)
         finally:
             row.end_us = (time.monotonic_ns() - self._t0_ns) // 1000
             row.issue_end_us = row.end_us
-            self._board.stage(row)
+            self._board.stage(row, load)
         row.issue_end_us = (max(e["issue_end_ns"] for e in ends) - self._t0_ns) // 1000
         row.end_us = (max(e["end_ns"] for e in ends) - self._t0_ns) // 1000
-        self._board.stage(row)
+        self._board.stage(row, load)
+
+    def _seat_users(self, wanted: int) -> list[int]:
+        """Have so many Locust users; how many each worker got."""
+        self._need_machine().users(wanted)
+        while sum(self._seats.values()) != wanted:
+            self._take_message(0.02)
+        return [self._seats.get(k, 0) for k in range(self._plan.n_workers)]
 
     def _all_answer(self, kind: str, stage: int) -> list[dict[str, Any]]:
         answers: dict[int, dict[str, Any]] = {}
-        while len(answers) < self._plan.workers:
+        while len(answers) < self._plan.n_workers:
             message = self._take_message(0.1)
             if message and message[0] == kind and message[1]["stage"] == stage:
                 if message[1].get("problem"):
@@ -268,6 +262,13 @@ class Leader:
     def _need_machine(self) -> Machine:
         assert self._machine is not None
         return self._machine
+
+
+def _quotas(load: Load, given: list[list[Role]]) -> list[int | None]:
+    """A closed level's requests, split over the workers by their seats of the stage's own load."""
+    if not isinstance(load, ClosedLoop):
+        return [None] * len(given)
+    return quotas(load.requests, [sum(role.part == 0 for role in mine) for mine in given])
 
 
 def _cut_detail(ending: RunEnded) -> str:

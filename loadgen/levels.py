@@ -1,7 +1,7 @@
 """One load level on one worker: closed loop keeps seats busy, open loop follows a schedule.
 
-A seat is a greenlet that Locust spawned; how many there are is Locust's doing, what they do is
-here.
+A seat is a greenlet that Locust spawned; how many there are is Locust's doing, which role each
+plays the leader says (seats.roles), and what that means is here.
 """
 
 import time
@@ -12,8 +12,9 @@ import gevent
 from gevent.event import Event
 from gevent.pool import Group
 
-from loadgen.plan import ClosedLoop, Limits, OpenLoop
+from loadgen.plan import Limits, Load
 from loadgen.schedule import PlannedRequest
+from loadgen.seats import CONDUCTOR, LoadPart, Role
 from loadgen.transport.alarm import Alarm
 
 SEAT_APART_NS = 1_000_000
@@ -25,13 +26,18 @@ Perform = Callable[[PlannedRequest, int | None], None]
 
 @dataclass(slots=True)
 class Level:
-    """What both kinds of load have: a begin, an end of issuing, an end of the last stream."""
+    """What both kinds of load have: a begin, an end of issuing, an end of the last stream.
+
+    roles: those of this worker's users, who take them in order; quota: requests that its seats of
+    the stage's own load may begin, None without such a limit.
+    """
 
     stage: int
-    load: ClosedLoop | OpenLoop
-    requests: Iterator[PlannedRequest]
+    load: Load
+    parts: list[LoadPart]
+    roles: list[Role]
     begin_ns: int
-    seats: int
+    quota: int | None = None
     stopped: Event = field(default_factory=Event)  # set: issue no more
     finished: Event = field(default_factory=Event)  # every stream of the level has ended
     issue_end_ns: int | None = None
@@ -40,8 +46,8 @@ class Level:
     _taken: int = 0
 
     def __post_init__(self) -> None:
-        self._busy = self.seats
-        if not self.seats:  # more workers than streams: nothing to do here
+        self._busy = len(self.roles)
+        if not self.roles:  # more workers than streams, or a pause: nothing to do here
             self.issue_end_ns = self.end_ns = self.begin_ns
             self.finished.set()
 
@@ -57,19 +63,34 @@ class Level:
         late = deadline_ns is not None and time.monotonic_ns() >= deadline_ns
         return late or self.stopped.is_set()
 
-    def seat_begin_ns(self) -> int:
-        """When the next seat that asks begins its first request.
+    def take_role(self) -> Role | None:
+        """The next role that nobody plays yet; None if there is none left."""
+        if self._taken == len(self.roles):
+            return None
+        self._taken += 1
+        return self.roles[self._taken - 1]
+
+    def seat_begin_ns(self, role: Role) -> int:
+        """When a seat begins its first request.
 
         A worker needs some 0.3 ms to send one; all at once, the last of 500 would go out, and the
         first answers be read, 150 ms late.  So seats begin a millisecond apart.
         """
-        self._taken += 1
-        return self.begin_ns + (self._taken - 1) * SEAT_APART_NS
+        return self.begin_ns + self.roles.index(role) * SEAT_APART_NS
+
+    def may_issue(self, part: int) -> bool:
+        """Whether one more request of a closed part may begin; counts it."""
+        if self.over():
+            return False
+        if self.quota is None or self.parts[part].is_own:
+            return True
+        self.quota -= 1
+        return self.quota >= 0
 
     def leave(self) -> None:
-        """A seat has nothing more to do; the last one ends the level."""
+        """A user has played its role."""
         self._busy -= 1
-        if self._busy <= 0:
+        if self._busy == 0:
             self.end_ns = time.monotonic_ns()
             self.finished.set()
 
@@ -85,27 +106,29 @@ class Level:
                 self.issue_end_ns = min(self.issue_end_ns, self.deadline_ns)
 
 
-def closed_seat(level: Level, perform: Perform) -> None:
+def closed_seat(
+    level: Level, role: Role, requests: Iterator[PlannedRequest], perform: Perform
+) -> None:
     """One user of closed loop: the next request begins when the last answer has ended."""
     try:
-        _until(level.seat_begin_ns(), level.stopped)
-        while not level.over():
-            planned = next(level.requests, None)
-            if planned is None:
-                break
+        _until(level.seat_begin_ns(role), level.stopped)
+        while level.may_issue(role.part):
             level.issued()
-            perform(planned, None)
+            perform(next(requests), None)
         level.issuing_ended()
     finally:  # also if Locust takes the seat away: a level must not wait for it for ever
         level.leave()
 
 
-def open_seat(level: Level, perform: Perform) -> None:
+def conductor(
+    level: Level, role: Role, requests: Iterator[PlannedRequest], perform: Perform
+) -> None:
     """The conductor of this worker's arrivals: each begins at its due instant, whatever is open."""
+    assert role.part == CONDUCTOR
     alarm = Alarm()
     open_streams = Group()
     try:
-        for planned in level.requests:
+        for planned in requests:
             due_ns = level.begin_ns + (planned.due_ns or 0)
             _until(due_ns - COARSE_NS, level.stopped)
             alarm.wait_until(due_ns)
@@ -121,9 +144,6 @@ def open_seat(level: Level, perform: Perform) -> None:
         level.leave()
 
 
-SEATS: dict[str, Callable[[Level, Perform], None]] = {"closed": closed_seat, "open": open_seat}
-
-
 def drain(level: Level, limits: Limits, cancel_all: Callable[[str], None]) -> None:
     """Wait for the level's end; streams still open after the drain limit are cancelled.
 
@@ -132,6 +152,10 @@ def drain(level: Level, limits: Limits, cancel_all: Callable[[str], None]) -> No
     deadline_ns = level.deadline_ns
     if deadline_ns is None:
         level.finished.wait()
+        return
+    if not level.roles:  # a pause is as long as it says
+        _until(deadline_ns, level.stopped)
+        level.issue_end_ns = level.end_ns = time.monotonic_ns()
         return
     left_s = (deadline_ns - time.monotonic_ns()) / 1e9 + limits.drain_s
     if not level.finished.wait(max(0.0, left_s)):

@@ -12,6 +12,7 @@ import orjson
 from loadgen.advice import advice
 from loadgen.memory_spool import MemorySpool
 from loadgen.plan import Plan
+from loadgen.plan_lengths import mean_of
 from loadgen.redact import redactor
 from loadgen.refused_fields import OPTIONAL, refused_fields
 from loadgen.schedule import PlannedRequest
@@ -65,11 +66,11 @@ def preflight(
     run["http"] is asked for where it is missing.  A server without TLS that speaks HTTP/2 only
     shows that by its answer to HTTP/1.1, and is asked again.
     """
-    endpoint, _ = target_endpoint(plan, run, APIS[plan.target.api].path)
+    endpoint, _ = target_endpoint(plan.target, run, APIS[plan.target.api].path)
     seen = _negotiate(plan, {**run, "http": endpoint.http}, watch, most_tokens)
     if seen.row.outcome not in UNLIKE_HTTP_1:
         return seen
-    version = version_after_failure(plan, endpoint)
+    version = version_after_failure(plan.target, endpoint)
     if version == endpoint.http:
         return seen
     return _negotiate(plan, {**run, "http": version}, watch, most_tokens)
@@ -98,14 +99,14 @@ def _ask(
     """One request without these fields, and what it showed."""
     api, work = APIS[plan.target.api], plan.workload
     spool = MemorySpool()
-    sender = Sender(plan, {**run, "dropped_fields": dropped}, 0, spool)
+    sender = Sender(plan, {**run, "dropped_fields": dropped}, spool)
     planned = PlannedRequest(
         request_id=0,
         stage=0,
         due_ns=None,
         prompt="Count from one to ten.",
         prompt_tokens=5,
-        max_tokens=min(most_tokens, work.output_tokens),
+        max_tokens=min(most_tokens, round(mean_of(work.output_tokens) or most_tokens)),
         ignore_eos=work.ignore_eos,
         is_streamed=work.stream,
         inputs=work.inputs_per_request,

@@ -65,7 +65,7 @@ def _first_facts(plan: Plan, folder: RunFolder) -> dict[str, Any]:
         "epoch_ns": epoch_ns,
         "host": platform.node(),
         "versions": _versions(),
-        "n_workers": plan.workers,
+        "n_workers": plan.n_workers,
         "target_url": plan.target.url,
         "cpu_count": os.cpu_count(),
         "stamps": None,  # nothing was read yet
@@ -97,7 +97,7 @@ def _check_tokenizer(plan: Plan) -> None:
 
 def _connection_facts(plan: Plan, run: dict[str, Any]) -> dict[str, Any]:
     """How the endpoint is spoken to."""
-    endpoint, _ = target_endpoint(plan, run, APIS[plan.target.api].path)
+    endpoint, _ = target_endpoint(plan.target, run, APIS[plan.target.api].path)
     return {
         "http": endpoint.http,
         "insecure": endpoint.scheme == "https" and not endpoint.verify_tls,

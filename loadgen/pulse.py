@@ -4,12 +4,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import gevent
 import psutil
 
 from loadgen.collector import Collector
-from loadgen.transport.pool import Pool
+from loadgen.transport.connection import Phases
+from loadgen.transport.stats import ReadStats
 from storage.raw_spool import backlog_bytes
 from storage.records import Pulse
 
@@ -29,6 +31,22 @@ class Counts:
     stage: int = 0
     send_lags_us: list[int] = field(default_factory=list[int])  # of this second, as the next
     dispatch_lags_us: list[int] = field(default_factory=list[int])
+
+
+class Connections(Protocol):
+    """What the pulse asks of a pool, or of several."""
+
+    def take_stats(self) -> ReadStats:
+        """How late reads were since the last call."""
+        ...
+
+    def take_connects(self) -> list[Phases]:
+        """The phases of each connection opened since the last call."""
+        ...
+
+    def rtt_us(self) -> int | None:
+        """The kernel's round-trip time."""
+        ...
 
 
 class HubTick:
@@ -61,7 +79,7 @@ class PulseMaker:
         self._process.cpu_percent()
         self._cpu = (time.monotonic(), 0.0)
 
-    def make(self, counts: Counts, pool: Pool, collector: Collector, hub: HubTick) -> Pulse:
+    def make(self, counts: Counts, pool: Connections, collector: Collector, hub: HubTick) -> Pulse:
         """Takes, and so resets, what pool and counts have gathered since the last call."""
         reads, opened = pool.take_stats(), pool.take_connects()
         lags, counts.send_lags_us = counts.send_lags_us, []

@@ -4,9 +4,9 @@ import os
 import time
 from typing import Any
 
-from loadgen.plan import Plan
+from loadgen.plan import MAIN_TARGET, Plan
 from loadgen.schedule import PlannedRequest
-from loadgen.target import target_endpoint
+from loadgen.target import facts_of, target_endpoint
 from loadgen.transport.call import Call, Done, Timeouts
 from loadgen.transport.pool import Pool
 from loadgen.transport.request import http_request
@@ -14,24 +14,34 @@ from loadgen.wire.registry import APIS
 
 
 class Sender:
-    """One target's connections, headers and body format.
+    """One class of traffic: its target's connections, headers and body format.
 
-    spool: where raw reads go (storage.raw_spool.RawWriter, or one in memory).
+    spool: where raw reads go (storage.raw_spool.RawWriter, or one in memory).  pool: that of
+    another class with the same target.
     """
 
-    def __init__(self, plan: Plan, run: dict[str, Any], worker: int, spool: Any) -> None:
-        target, limits = plan.target, plan.limits
-        self._plan = plan
+    def __init__(
+        self,
+        plan: Plan,
+        run: dict[str, Any],
+        spool: Any,
+        traffic: int = 0,
+        pool: Pool | None = None,
+    ) -> None:
+        one, limits = plan.traffic()[traffic], plan.limits
+        target = self._target = plan.target_of(one)
+        facts = facts_of(run, one.target or MAIN_TARGET)
+        self._plan, self._traffic = plan, one
         self._run_uid: str = run["run_uid"]
-        self._worker = worker
+        self._worker: int = run.get("worker", 0)
         self._spool = spool
-        dropped: list[str] = run.get("dropped_fields") or []  # the endpoint refuses these
-        self._extra = dict.fromkeys(dropped) | plan.workload.extra_body
+        dropped: list[str] = facts.get("dropped_fields") or []  # the endpoint refuses these
+        self._extra = dict.fromkeys(dropped) | one.workload.extra_body
         self._api = APIS[target.api]
-        is_streamed = plan.workload.stream and self._api.is_streaming
+        is_streamed = one.workload.stream and self._api.is_streaming
         path = self._api.path if is_streamed else self._api.whole_path
-        self.endpoint, self._path = target_endpoint(plan, run, path)
-        self.pool = Pool(
+        self.endpoint, self._path = target_endpoint(target, facts, path)
+        self.pool = pool or Pool(
             self.endpoint,
             spool,
             Timeouts(
@@ -42,13 +52,13 @@ class Sender:
         key = os.environ.get(target.api_key_env, "") if target.api_key_env else ""
         self._headers = self._api.headers(key)
 
-    def send(self, planned: PlannedRequest, due_ns: int | None, phase: str = "measure") -> Done:
+    def send(self, planned: PlannedRequest, due_ns: int | None, phase: str | None = None) -> Done:
         """Send and wait for the end of the stream; endpoint trouble is in the answer."""
         dispatched_ns = time.monotonic_ns()
         x_request_id = f"{self._run_uid}-{planned.request_id}"
-        body = self._api.body(planned, self._plan.target.model, self._extra)
+        body = self._api.body(planned, self._target.model, self._extra)
         headers = {**self._headers, "X-Request-Id": x_request_id}
-        meta = self._meta(planned, due_ns, dispatched_ns, phase)
+        meta = self._meta(planned, due_ns, dispatched_ns, phase or planned.phase)
         return self.pool.perform(
             Call(
                 request_id=planned.request_id,
@@ -61,7 +71,7 @@ class Sender:
     def record_not_sent(self, planned: PlannedRequest, due_ns: int) -> None:
         """An arrival that found max_in_flight streams open: kept in the data, never dropped."""
         now_ns = time.monotonic_ns()
-        meta = {**self._meta(planned, due_ns, now_ns, "measure"), "send_ns": None}
+        meta = {**self._meta(planned, due_ns, now_ns, planned.phase), "send_ns": None}
         self._spool.open(planned.request_id, meta, now_ns)
         limit = self._plan.limits.max_in_flight
         ended = {"end_ns": now_ns, "cause": "not_sent"}
@@ -77,10 +87,16 @@ class Sender:
             "worker": self._worker,
             "stage": planned.stage,
             "phase": phase,
-            "api": self._plan.target.api,
+            "api": self._api.name,
             "is_streamed": planned.is_streamed,
             "due_ns": due_ns,
             "dispatched_ns": dispatched_ns,
             "prompt_tokens_planned": planned.prompt_tokens,
             "max_tokens": planned.max_tokens,
+            "traffic_class": self._traffic.name,
+            "target": self._traffic.target or MAIN_TARGET,
+            "conversation": planned.conversation,
+            "turn": planned.turn,
+            "prefix_group": planned.prefix_group,
+            "prompt_no": planned.prompt_no,
         }

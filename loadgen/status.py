@@ -6,7 +6,7 @@ from typing import Any
 
 import gevent
 
-from loadgen.plan import Plan
+from loadgen.plan import Load, Plan
 from loadgen.run_folder import RunFolder
 from storage.records import StageRow
 
@@ -38,12 +38,12 @@ class StatusBoard:
         """The measured time starts now."""
         self._began = time.monotonic()
 
-    def stage(self, row: StageRow) -> None:
+    def stage(self, row: StageRow, load: Load) -> None:
         """A level began or ended."""
         self._folder.append("stages.jsonl", asdict(row))
         self._status |= {"stage": row.stage, "stage_name": row.name}
-        self._status["stage_seconds"] = self._plan.stages[row.stage].seconds
-        self._status["stage_requests"] = self._plan.stages[row.stage].requests
+        self._status["stage_seconds"] = load.seconds
+        self._status["stage_requests"] = load.requests
         self._status["stage_began_us"] = row.begin_us
         self.write()
 

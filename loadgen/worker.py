@@ -12,12 +12,15 @@ from gevent.event import Event
 from loadgen.clock_pairs import note_clocks
 from loadgen.collector import Collector
 from loadgen.early_stop import FailingStart, failure_of
-from loadgen.levels import SEATS, Level, drain
-from loadgen.plan import ClosedLoop, Plan
+from loadgen.levels import Level, closed_seat, conductor, drain
+from loadgen.plan import Load, OpenLoop, Plan
+from loadgen.plan_shapes import peak_of
+from loadgen.plan_stages import load_of
 from loadgen.pulse import Counts, HubTick, PulseMaker, every_second
 from loadgen.run_folder import RunFolder
 from loadgen.schedule import PlannedRequest, Shard
-from loadgen.sender import Sender
+from loadgen.seats import CONDUCTOR, Role, parts
+from loadgen.senders import Senders
 from loadgen.transport.aside import NativeThread
 from loadgen.transport.call import Done
 from loadgen.transport.connecting import ConnectFailed
@@ -48,13 +51,14 @@ class Worker:
         self._plan: Plan = plan
         self._line = line
         self._spool = RawWriter(folder.spool, index, aside=NativeThread())
-        self._sender = Sender(plan, run, index, self._spool)
+        self._senders = Senders(plan, {**run, "worker": index}, self._spool)
         self._shard = Shard(plan, index, run["n_workers"])
         self._collector = Collector()
         self._hub = HubTick()
         self._pulses = PulseMaker(index, folder.spool, run["t0_mono_ns"])
         self._seats = 0
         self._level: Level | None = None
+        self._level_name = ""
         self._gate = Event()  # opens when the next level begins
         self._streak: tuple[str, int] = ("", 0)
         self._failing = FailingStart(plan.limits.failed_at_start)
@@ -73,8 +77,8 @@ class Worker:
         try:
             while True:
                 self._gate.wait()
-                if (level := self._level) is not None:
-                    SEATS[level.load.kind](level, self._perform)
+                if (level := self._level) is not None and (role := level.take_role()):
+                    self._play(level, role)
         finally:
             self._seats -= 1
             self._line.send("seats", {"worker": self.index, "seats": self._seats})
@@ -82,55 +86,77 @@ class Worker:
     def obey(self, kind: str, content: dict[str, Any]) -> None:
         """Do what one of the leader's messages says."""
         if kind == "warm":
-            self.warm(content["stage"])
+            self.warm(content["stage"], load_of(content["load"]))
         elif kind == "begin":
-            quota = content["quotas"][self.index]
-            self.begin(content["stage"], content["begin_ns"], quota)
+            self.begin(self._level_of(content))
+        elif kind == "enough":
+            self._enough(content["stage"])
         elif kind == "cut":
             self.cut(content["detail"], content["patience_s"])
 
-    def warm(self, stage: int) -> None:
+    def _play(self, level: Level, role: Role) -> None:
+        if role.part == CONDUCTOR:
+            arrivals = self._shard.open(level.stage, level.load)
+            conductor(level, role, arrivals, self._perform)
+        else:
+            requests = self._shard.seat(level.stage, level.load, role)
+            closed_seat(level, role, requests, self._perform)
+
+    def _level_of(self, content: dict[str, Any]) -> Level:
+        load = load_of(content["load"])
+        return Level(
+            stage=content["stage"],
+            load=load,
+            parts=parts(self._plan, load),
+            roles=[Role(*role) for role in content["roles"][self.index]],
+            begin_ns=content["begin_ns"],
+            quota=content["quotas"][self.index],
+        )
+
+    def _enough(self, stage: int) -> None:
+        """Issue no more of a level; its open streams go on to their end."""
+        if self._level is not None and self._level.stage == stage:
+            self._level.stopped.set()
+
+    def warm(self, stage: int, load: Load) -> None:
         """Make ready for a level before its clock starts; the answer names what failed."""
-        load = self._plan.stages[stage]
         wanted = self._seats
-        if not isinstance(load, ClosedLoop):
-            wanted = min(self._plan.limits.max_in_flight, 2 + round(load.rate_per_s * WARM_OPEN_S))
+        for part in parts(self._plan, load):
+            if isinstance(part.load, OpenLoop):
+                wanted += 2 + round(peak_of(part.load.rate_per_s) * WARM_OPEN_S)
         problem = None
         try:
             if self._plan.connections == "warm":
-                self._sender.pool.warm(wanted)
+                self._senders.warm(min(wanted, self._plan.limits.max_in_flight))
         except ConnectFailed as failed:
             problem = str(failed)
         self._collector.freeze()  # a full collection may take longer than the head start of `begin`
         self._line.send("warmed", {"worker": self.index, "stage": stage, "problem": problem})
 
-    def begin(self, stage: int, begin_ns: int, quota: int | None) -> None:
+    def begin(self, level: Level) -> None:
         """Run one level to its end and report it; blocks its caller's greenlet."""
-        load = self._plan.stages[stage]
-        closed = isinstance(load, ClosedLoop)
-        requests = self._shard.closed(stage, quota) if closed else self._shard.open(stage)
-        self.counts.stage = stage
-        level = self._level = Level(stage, load, requests, begin_ns, self._seats)
+        self.counts.stage = level.stage
+        self._level, self._level_name = level, level.load.name
         gate, self._gate = self._gate, Event()
         gate.set()
-        drain(level, self._plan.limits, self._sender.pool.cancel_all)
+        drain(level, self._plan.limits, self._senders.cancel_all)
         self._level = None
         self._collector.thaw()
         self._beat()
         end_ns = level.end_ns or time.monotonic_ns()
-        ended = {"worker": self.index, "stage": stage, "end_ns": end_ns}
-        self._line.send("ended", {**ended, "issue_end_ns": level.issue_end_ns or begin_ns})
+        ended = {"worker": self.index, "stage": level.stage, "end_ns": end_ns}
+        self._line.send("ended", {**ended, "issue_end_ns": level.issue_end_ns or level.begin_ns})
 
     def cut(self, detail: str, patience_s: float = 0.0) -> None:
         """End everything: nothing more is issued, streams open after that time are cancelled."""
         if self._level is not None:
             self._level.stopped.set()
             self._level.finished.wait(patience_s)
-        self._sender.pool.cancel_all(detail)
+        self._senders.cancel_all(detail)
 
     def close(self) -> None:
         """Hand over the last raw reads; the decoder sees the lock go and finishes."""
-        self._sender.pool.close()
+        self._senders.close()
         self._beat()
         self._spool.seal()
         note_clocks(self._folder, f"worker {self.index}")
@@ -139,7 +165,7 @@ class Worker:
         counts, limits = self.counts, self._plan.limits
         if due_ns is not None and counts.in_flight >= limits.max_in_flight:
             counts.not_sent += 1
-            self._sender.record_not_sent(planned, due_ns)
+            self._senders[planned.traffic].record_not_sent(planned, due_ns)
             return
         nth = counts.sent
         counts.in_flight += 1
@@ -147,7 +173,7 @@ class Worker:
         if due_ns is not None:
             counts.dispatch_lags_us.append((time.monotonic_ns() - due_ns) // 1000)
         try:
-            done = self._sender.send(planned, due_ns)
+            done = self._senders[planned.traffic].send(planned, due_ns)
         except SpoolError as error:  # nothing can be recorded, so nothing more is asked
             self._give_up(str(error))
             return
@@ -157,7 +183,7 @@ class Worker:
             counts.send_lags_us.append((done.send_ns - due_ns) // 1000)
         self._count(done, nth)
         if self.on_done is not None:
-            self.on_done(self._plan.stages[planned.stage].name, done)
+            self.on_done(self._level_name, done)
 
     def _count(self, done: Done, nth: int) -> None:
         failure = failure_of(done)
@@ -174,7 +200,7 @@ class Worker:
         if why := self._failing.failed(nth, failure, done.end_ns):
             status = {"http_status": done.http_status}
             self._line.send("failing", {"worker": self.index, "why": why, **status})
-            if self._plan.workers == 1 and self._level is not None:
+            if self._plan.n_workers == 1 and self._level is not None:
                 self._level.stopped.set()  # else the leader asks what the others see
         if self._streak[1] == self._plan.limits.failed_in_a_row:
             self._give_up(
@@ -189,7 +215,7 @@ class Worker:
 
     def _beat(self) -> None:
         self.counts.in_flight = max(0, self.counts.in_flight)
-        pulse = self._pulses.make(self.counts, self._sender.pool, self._collector, self._hub)
+        pulse = self._pulses.make(self.counts, self._senders, self._collector, self._hub)
         self._spool.pulse(asdict(pulse))
         if self._level is not None and int(time.monotonic()) % YOUNG_EVERY_S == 0:
             self._collector.young()

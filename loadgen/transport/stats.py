@@ -43,3 +43,20 @@ class LagGatherer:
         return ReadStats(
             n, missing, int(ordered[ranks[0]]), int(ordered[ranks[1]]), int(lags_us.max())
         )
+
+
+def worst_of(stats: list[ReadStats]) -> ReadStats:
+    """The figures of several pools as one: counts together, lags those of the latest pool."""
+    if len(stats) == 1:
+        return stats[0]
+    p50s, p99s, latest = (
+        [lag for s in stats if (lag := getattr(s, name)) is not None]
+        for name in ("lag_p50_us", "lag_p99_us", "lag_max_us")
+    )
+    return ReadStats(
+        sum(s.reads for s in stats),
+        sum(s.missing_stamps for s in stats),
+        max(p50s, default=None),
+        max(p99s, default=None),
+        max(latest, default=None),
+    )

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.arrivals import ARRIVALS
-from loadgen.plan import Plan, parse
+from loadgen.plan import ClosedLoop, Plan, parse
 from loadgen.schedule import Shard, due_times_ns, quotas
+from loadgen.seats import Role
 
 
 def open_plan(rate_per_s: float = 50, **more: object) -> Plan:
@@ -43,18 +44,20 @@ def test_poisson_gaps_vary_as_exponential_ones_do():
 @pytest.mark.parametrize("n_workers", [1, 2, 3, 7])
 def test_shards_partition_the_schedule(n_workers):
     plan = open_plan()
-    whole = list(due_times_ns(plan, 0))
-    shards = [list(Shard(plan, k, n_workers).open(0)) for k in range(n_workers)]
+    load = plan.stages[0]
+    whole = list(due_times_ns(plan, 0, load))
+    shards = [list(Shard(plan, k, n_workers).open(0, load)) for k in range(n_workers)]
     assert sorted(r.due_ns for shard in shards for r in shard) == whole
     ids = [r.request_id for shard in shards for r in shard]
     assert len(set(ids)) == len(ids)
     prompts = {r.due_ns: r.prompt for shard in shards for r in shard}
-    assert prompts == {r.due_ns: r.prompt for r in Shard(plan, 0, 1).open(0)}
+    assert prompts == {r.due_ns: r.prompt for r in Shard(plan, 0, 1).open(0, load)}
 
 
 def test_an_open_stage_ends_with_its_requests_or_its_seconds():
-    assert len(list(due_times_ns(open_plan(requests=5), 0))) == 5
-    assert all(t < 20e9 for t in due_times_ns(open_plan(), 0))
+    few, long = open_plan(requests=5), open_plan()
+    assert len(list(due_times_ns(few, 0, few.stages[0]))) == 5
+    assert all(t < 20e9 for t in due_times_ns(long, 0, long.stages[0]))
 
 
 def test_a_worker_beyond_the_planned_count_is_refused():
@@ -72,6 +75,8 @@ def test_quotas_sum_exactly_and_follow_the_seats(requests, seats):
 
 def test_prompts_have_the_asked_length_and_differ_from_the_first_words_on():
     plan = open_plan()
-    requests = list(islice(Shard(plan, 0, 1).closed(0, None), 500))
+    requests = list(
+        islice(Shard(plan, 0, 1).seat(0, ClosedLoop(concurrency=1, seconds=1), Role(0, 0)), 500)
+    )
     assert {len(r.prompt.split()) for r in requests} == {256}
     assert len({" ".join(r.prompt.split()[:4]) for r in requests}) == 500

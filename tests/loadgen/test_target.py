@@ -29,7 +29,7 @@ def plan_for(url, **target):
 
 def endpoint_for(url, run=None, environment=None, **target):
     run = {"target_url": url, **(run or {})}
-    return target_endpoint(plan_for(url, **target), run, CHAT, environment or {})[0]
+    return target_endpoint(plan_for(url, **target).target, run, CHAT, environment or {})[0]
 
 
 def test_the_plan_says_whom_to_trust():
@@ -100,7 +100,7 @@ def asked(plan, **run):
     """(the endpoint used, the decoded row) of one request."""
     run = {"run_uid": "u", "target_url": plan.target.url, **run}
     spool, begin_ns = MemorySpool(), time.monotonic_ns()
-    sender = Sender(plan, run, 0, spool)
+    sender = Sender(plan, run, spool)
     planned = PlannedRequest(0, 0, None, "Hello", 1, 2, True)
     sender.send(planned, None)
     sender.pool.close()
@@ -122,7 +122,7 @@ def test_a_plain_server_of_http2_is_found_out_by_a_failed_request(h2_server):
     plan = plan_for(url)
     endpoint, row = asked(plan)
     assert (endpoint.http, row.outcome) == ("1.1", "malformed")
-    learned = version_after_failure(plan, endpoint)
+    learned = version_after_failure(plan.target, endpoint)
     endpoint, row = asked(plan, http=learned)
     assert (endpoint.http, row.outcome, row.n_chunks) == ("2", "complete", 2)
 
@@ -131,6 +131,6 @@ def test_a_plain_server_of_http2_is_found_out_by_a_failed_request(h2_server):
 def test_a_version_that_the_plan_names_is_kept_and_so_is_an_unreachable_endpoint(h2_server):
     url, _ = h2_server("http")
     plan = plan_for(url, http="1.1")
-    assert version_after_failure(plan, endpoint_for(url, http="1.1")) == "1.1"
+    assert version_after_failure(plan.target, endpoint_for(url, http="1.1")) == "1.1"
     nowhere = "http://127.0.0.1:1"
-    assert version_after_failure(plan_for(nowhere), endpoint_for(nowhere)) == "1.1"
+    assert version_after_failure(plan_for(nowhere).target, endpoint_for(nowhere)) == "1.1"
