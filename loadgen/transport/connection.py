@@ -8,6 +8,7 @@ from typing import Any
 from gevent import get_hub
 
 from loadgen.transport.http2 import Http2
+from loadgen.transport.segments import Segments
 from loadgen.transport.tls import Tls
 
 READABLE, WRITABLE = 1, 2  # libev's event masks
@@ -29,7 +30,7 @@ class Phases:
 class Connection:
     """An open connection.  Its read watcher runs for life, for whoever on_readable() names."""
 
-    __slots__ = ("_http2", "_reader", "_unsent", "_writer", "phases", "sock", "tls")
+    __slots__ = ("_http2", "_reader", "_unsent", "_writer", "phases", "segments", "sock", "tls")
 
     def __init__(
         self, sock: _socket.socket, tls: Tls | None, http2: Http2 | None, phases: Phases
@@ -38,6 +39,7 @@ class Connection:
         self.tls = tls
         self._http2 = http2
         self.phases = phases
+        self.segments = Segments(sock)
         self._unsent: memoryview | None = None
         self._writer: Any = None
         self._reader: Any = get_hub().loop.io(sock.fileno(), READABLE)
@@ -95,16 +97,16 @@ class Connection:
         if self._http2 is not None and (owed := self._http2.owed()):
             self._encrypt_and_send(owed)
         if self.tls is not None and (owed := self.tls.owed()):
-            self._send(memoryview(owed))
+            self._send(owed)
 
     def _encrypt_and_send(self, data: bytes) -> None:
         if self.tls is not None and data:
             data = self.tls.encrypt(data)
-        self._send(memoryview(data))
+        self._send(data)
 
-    def _send(self, data: memoryview) -> None:
+    def _send(self, data: bytes) -> None:
         if self._unsent is not None:  # a key update's answer behind a large body
-            self._unsent = memoryview(bytes(self._unsent) + bytes(data))
+            self._unsent = memoryview(bytes(self._unsent) + data)
             return
         try:
             sent = self.sock.send(data)
@@ -113,7 +115,7 @@ class Connection:
         except OSError:
             return
         if sent < len(data):
-            self._unsent = data[sent:]
+            self._unsent = memoryview(data)[sent:]
             self._writer = get_hub().loop.io(self.sock.fileno(), WRITABLE)
             self._writer.start(self._on_writable)
 

@@ -19,7 +19,6 @@ from loadgen.transport.endpoint import Endpoint
 from loadgen.transport.idle import IdleConnections
 from loadgen.transport.overdue import is_closed_unseen, overdue
 from loadgen.transport.polls import PollWatch
-from loadgen.transport.segments import Segments
 from loadgen.transport.stamps import StampKeeper
 from loadgen.transport.stats import LagGatherer, ReadStats
 from loadgen.transport.stream import Reading, reader
@@ -48,9 +47,9 @@ class Pool:
         self._endpoint, self._spool, self._timeouts = endpoint, spool, timeouts
         self._keep_alive = keep_alive
         self._connector = Connector(endpoint, timeouts.connect_s, resolve)
-        self._idle = IdleConnections()
-        self._under_way: dict[int, Answer] = {}
         self._watch = PollWatch(get_hub().loop)
+        self._idle = IdleConnections(self._watch.polls)
+        self._under_way: dict[int, Answer] = {}
         self._reading = Reading(spool, self._watch.polls, self._ended, self._fail)
         self._lags = LagGatherer()
         self._spool_error: SpoolError | None = None
@@ -178,7 +177,8 @@ class Pool:
             return failed
 
     def _send(self, answer: Answer, connection: Connection) -> None:
-        answer.segments = Segments(connection.sock)
+        answer.segments = connection.segments
+        answer.segments.begin()
         connection.send(answer.call.head_and_body)
         answer.begin(connection)
         connection.on_readable(reader(answer, connection, self._reading))

@@ -32,8 +32,8 @@ def segments_in(sock: Any) -> int:
 class Segments:
     """Reads of one connection counted against its segments.
 
-    Make it while nothing can be under way: before the request is sent.  `reads` is counted up by
-    the hot path; `lose_count` when a read may have left a part of a segment.
+    `reads` is counted up by the hot path; `lose_count` when a read may have left a part of a
+    segment, or was not counted.
     """
 
     __slots__ = ("_base", "_sock", "reads")
@@ -42,6 +42,12 @@ class Segments:
         self._sock = sock
         self._base = UNKNOWN if sock is None else segments_in(sock)
         self.reads = 0
+
+    def begin(self) -> None:
+        """A request is about to be sent, so that nothing of an answer can be under way."""
+        if self.reads or self._base < 0:  # else the last read was the latest segment
+            self._base = segments_in(self._sock)
+            self.reads = 0
 
     def lose_count(self) -> None:
         """Reads and segments no longer go one to one."""

@@ -107,3 +107,30 @@ def test_events_of_one_write_are_vouched_for_up_to_their_stamp(serve, asker):
     assert poll_ns == arrival_ns
     alone_ns, its_poll_ns = found[2]
     assert its_poll_ns not in (alone_ns, POLL_UNKNOWN)  # a usual read is not asked about
+
+
+def test_a_request_after_an_answer_that_was_counted_to_its_end_counts_on(pair):
+    client, server = pair
+    segments = Segments(client)
+    arrive(server, client, b"abc")
+    assert read(client, segments)
+    segments.begin()
+    arrive(server, client, b"def")
+    assert read(client, segments)
+    arrive(server, client, b"gh", b"ij")
+    client.recv(99)  # two segments in a read that is not asked about
+    segments.reads += 1
+    segments.begin()
+    arrive(server, client, b"klm")
+    assert read(client, segments)
+
+
+def test_what_was_read_uncounted_while_idle_does_not_spoil_the_next_answer(pair):
+    client, server = pair
+    segments = Segments(client)
+    arrive(server, client, b"a session's ticket")
+    client.recv(99)
+    segments.lose_count()
+    segments.begin()
+    arrive(server, client, b"abc")
+    assert read(client, segments)
