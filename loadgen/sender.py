@@ -7,9 +7,9 @@ from typing import Any
 from loadgen.plan import MAIN_TARGET, Plan
 from loadgen.schedule import PlannedRequest
 from loadgen.target import facts_of, target_endpoint
-from loadgen.transport.call import Call, Done, Timeouts
+from loadgen.transport.call import Call, Done, OnDone, Timeouts
 from loadgen.transport.pool import Pool
-from loadgen.transport.request import http_request
+from loadgen.transport.request import RequestForm
 from loadgen.wire.registry import APIS
 
 
@@ -40,7 +40,9 @@ class Sender:
         self._api = APIS[target.api]
         is_streamed = one.workload.stream and self._api.is_streaming
         path = self._api.path if is_streamed else self._api.whole_path
-        self.endpoint, self._path = target_endpoint(target, facts, path)
+        self.endpoint, path = target_endpoint(target, facts, path)
+        key = os.environ.get(target.api_key_env, "") if target.api_key_env else ""
+        self._form = RequestForm(self.endpoint, path, self._api.headers(key))
         self.pool = pool or Pool(
             self.endpoint,
             spool,
@@ -49,24 +51,14 @@ class Sender:
             ),
             keep_alive=plan.connections == "warm",
         )
-        key = os.environ.get(target.api_key_env, "") if target.api_key_env else ""
-        self._headers = self._api.headers(key)
 
     def send(self, planned: PlannedRequest, due_ns: int | None, phase: str | None = None) -> Done:
         """Send and wait for the end of the stream; endpoint trouble is in the answer."""
-        dispatched_ns = time.monotonic_ns()
-        x_request_id = f"{self._run_uid}-{planned.request_id}"
-        body = self._api.body(planned, self._target.model, self._extra)
-        headers = {**self._headers, "X-Request-Id": x_request_id}
-        meta = self._meta(planned, due_ns, dispatched_ns, phase or planned.phase)
-        return self.pool.perform(
-            Call(
-                request_id=planned.request_id,
-                head_and_body=http_request(self.endpoint, self._path, headers, body),
-                meta=meta,
-                done_line=self._api.done_line,
-            )
-        )
+        return self.pool.perform(self._call(planned, due_ns, phase or planned.phase))
+
+    def begin(self, planned: PlannedRequest, due_ns: int, on_done: OnDone) -> None:
+        """Send and return at once; the loop calls on_done, later and once, when it has ended."""
+        self.pool.begin(self._call(planned, due_ns, planned.phase), on_done)
 
     def record_not_sent(self, planned: PlannedRequest, due_ns: int) -> None:
         """An arrival that found max_in_flight streams open: kept in the data, never dropped."""
@@ -77,6 +69,16 @@ class Sender:
         ended = {"end_ns": now_ns, "cause": "not_sent"}
         ended["detail"] = f"{limit} streams were open (limits.max_in_flight)"
         self._spool.close(planned.request_id, ended, now_ns)
+
+    def _call(self, planned: PlannedRequest, due_ns: int | None, phase: str) -> Call:
+        meta = self._meta(planned, due_ns, time.monotonic_ns(), phase)
+        body = self._api.body(planned, self._target.model, self._extra)
+        return Call(
+            request_id=planned.request_id,
+            head_and_body=self._form.request(meta["x_request_id"], body),
+            meta=meta,
+            done_line=self._api.done_line,
+        )
 
     def _meta(
         self, planned: PlannedRequest, due_ns: int | None, dispatched_ns: int, phase: str

@@ -7,7 +7,7 @@ import pytest
 
 from loadgen.transport.endpoint import Endpoint
 from loadgen.transport.proxy import Proxy
-from loadgen.transport.request import http_request
+from loadgen.transport.request import RequestForm, http_request
 
 ENDPOINT = Endpoint("http", "::1", 8000)
 
@@ -72,3 +72,19 @@ def test_through_a_tunnel_the_server_learns_nothing_of_the_proxy():
     seen = Seen(http_request(replace(ENDPOINT, scheme="https", proxy=PROXY), "/v1/x", {}, b"{}"))
     assert seen.url == b"/v1/x"
     assert "proxy-authorization" not in seen.headers
+
+
+@pytest.mark.parametrize("proxied", [False, True])
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/x%20y?api-version=%d"])
+def test_a_form_makes_the_same_bytes_as_a_request_written_out(path, proxied):
+    proxy = Proxy("proxy", 3128, "HTTP_PROXY", authorization="Basic %s")
+    endpoint = replace(ENDPOINT, host="server", proxy=proxy) if proxied else ENDPOINT
+    form = RequestForm(endpoint, path, {"Authorization": "Bearer 100%"})
+    for name, body in (("run-1", b""), ("run-22", b'{"a": "%b \xc3\xa9"}')):
+        headers = {"Authorization": "Bearer 100%", "X-Request-Id": name}
+        assert form.request(name, body) == http_request(endpoint, path, headers, body)
+
+
+def test_a_form_refuses_a_key_with_a_line_end_when_it_is_made():
+    with pytest.raises(ValueError, match="Authorization header holds a line break"):
+        RequestForm(ENDPOINT, "/", {"Authorization": "Bearer sk-1\n"})
