@@ -1,0 +1,1 @@
+"""Request traces: files of what real users asked, read into one columnar value."""
