@@ -75,7 +75,7 @@ def _summarise(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
 
 
 _COMPLETE = f"""
-    SELECT request_id, stage, output_tokens, one_token_per_chunk
+    SELECT request_id, stage, traffic_class, output_tokens, one_token_per_chunk
     FROM request_times WHERE {_COUNTED} AND outcome = 'complete'"""
 
 # One scan, each distinct gap once with its number: memory grows with the values, not the events.
@@ -84,35 +84,37 @@ _HIST = f"""
     WITH asked AS ({_COMPLETE}),
     r AS MATERIALIZED ({told_by_request("asked")}),
     counted AS MATERIALIZED (
-        SELECT stage, gap_us, CASE WHEN is_told THEN coalesce(n_tokens, 1) END AS c, count(*) AS n
+        SELECT stage, traffic_class, gap_us,
+            CASE WHEN is_told THEN coalesce(n_tokens, 1) END AS c, count(*) AS n
         FROM token_events JOIN r USING (request_id)
         WHERE run_id = $run_id AND gap_us IS NOT NULL
         GROUP BY ALL)
-    SELECT $run_id AS run_id, stage, 'gap' AS metric, bucket(gap_us) AS b, sum(n)::BIGINT AS n
+    SELECT $run_id AS run_id, stage, 'gap' AS metric, bucket(gap_us) AS b, sum(n)::BIGINT AS n,
+        traffic_class
     FROM counted GROUP BY ALL
     UNION ALL
-    SELECT $run_id, stage, 'itl', bucket(gap_us / c) AS b, sum(n * c)::BIGINT
+    SELECT $run_id, stage, 'itl', bucket(gap_us / c) AS b, sum(n * c)::BIGINT, traffic_class
     FROM counted WHERE c > 0 GROUP BY ALL"""
 
 _TOKENS_PER_S = """
     INSERT INTO tok_sec BY NAME
     WITH e AS (
-        SELECT coalesce(stage, -1) AS stage, t_us // 1_000_000 AS sec,
+        SELECT coalesce(stage, -1) AS stage, traffic_class, t_us // 1_000_000 AS sec,
             coalesce(n_tokens, CASE WHEN one_token_per_chunk THEN 1 END) AS c
         FROM token_events LEFT JOIN
-            (SELECT request_id, stage, phase, one_token_per_chunk FROM request_times
+            (SELECT request_id, stage, traffic_class, phase, one_token_per_chunk FROM request_times
              WHERE run_id = $run_id) USING (request_id)
         WHERE run_id = $run_id AND phase IS DISTINCT FROM 'preflight')
     SELECT $run_id AS run_id, stage, sec, coalesce(sum(c), 0)::BIGINT AS tokens,
-        count(*) AS events, count(*) FILTER (WHERE c IS NULL) AS unknown
-    FROM e GROUP BY stage, sec"""
+        count(*) AS events, count(*) FILTER (WHERE c IS NULL) AS unknown, traffic_class
+    FROM e GROUP BY stage, sec, traffic_class"""
 
 # A chunk whose count is unknown is taken for the mean tokens per chunk of the requests that tell; a
 # second in which even that is unknown leaves no peak: it may have been the best one.
 _SUMMARY = f"""
     INSERT INTO summary BY NAME
     WITH per AS (
-        SELECT stage, count(*) AS n_requests,
+        SELECT stage, traffic_class, count(*) AS n_requests,
             count(*) FILTER (WHERE outcome = 'complete') AS n_complete,
             count(*) FILTER (WHERE outcome NOT IN ('complete', 'cancelled', 'not_sent'))
                 AS n_failed,
@@ -126,20 +128,25 @@ _SUMMARY = f"""
             quantile_cont(ttft_us, 0.95) FILTER (WHERE outcome = 'complete') AS ttft_p95_us,
             quantile_cont(ttft_us, 0.99) FILTER (WHERE outcome = 'complete') AS ttft_p99_us,
             quantile_cont(e2e_us, 0.95) FILTER (WHERE outcome = 'complete') AS e2e_p95_us
-        FROM request_times WHERE {_COUNTED} GROUP BY GROUPING SETS ((stage), ())),
+        FROM request_times WHERE {_COUNTED}
+        GROUP BY GROUPING SETS ((stage, traffic_class), (stage), ())),
     per_sec AS (
-        SELECT stage, sum(tokens)::BIGINT AS tokens, sum(unknown)::BIGINT AS unknown
-        FROM tok_sec WHERE run_id = $run_id AND stage >= 0
-        GROUP BY GROUPING SETS ((stage, sec), (sec))),
+        SELECT stage, traffic_class, sum(tokens)::BIGINT AS tokens, sum(unknown)::BIGINT AS unknown
+        FROM (SELECT * REPLACE (coalesce(traffic_class, '') AS traffic_class) FROM tok_sec)
+        WHERE run_id = $run_id AND stage >= 0
+        GROUP BY GROUPING SETS ((stage, traffic_class, sec), (stage, sec), (sec))),
     estimated AS (
-        SELECT per_sec.stage, tokens + CASE WHEN unknown = 0 THEN 0
+        SELECT per_sec.stage, per_sec.traffic_class, tokens + CASE WHEN unknown = 0 THEN 0
             ELSE unknown * tokens_per_chunk END AS tokens
-        FROM per_sec JOIN per ON per.stage IS NOT DISTINCT FROM per_sec.stage),
+        FROM per_sec JOIN per ON per.stage IS NOT DISTINCT FROM per_sec.stage
+            AND per.traffic_class IS NOT DISTINCT FROM per_sec.traffic_class),
     peak AS (
-        SELECT stage, CASE WHEN count(tokens) = count(*) THEN max(tokens) END AS peak_tokens_per_s
-        FROM estimated GROUP BY stage)
+        SELECT stage, traffic_class,
+            CASE WHEN count(tokens) = count(*) THEN max(tokens) END AS peak_tokens_per_s
+        FROM estimated GROUP BY stage, traffic_class)
     SELECT $run_id AS run_id, per.*, peak_tokens_per_s
-    FROM per LEFT JOIN peak ON per.stage IS NOT DISTINCT FROM peak.stage"""
+    FROM per LEFT JOIN peak ON per.stage IS NOT DISTINCT FROM peak.stage
+        AND per.traffic_class IS NOT DISTINCT FROM peak.traffic_class"""
 
 _MARK_FINAL = """
     UPDATE runs SET is_final = true,

@@ -48,6 +48,9 @@ MIGRATIONS: dict[int, str] = {
         ALTER TABLE stages ADD COLUMN asked INTEGER;
         ALTER TABLE stages ADD COLUMN why VARCHAR;
         ALTER TABLE runs ADD COLUMN facts VARCHAR;
+        ALTER TABLE hist ADD COLUMN traffic_class VARCHAR;
+        ALTER TABLE tok_sec ADD COLUMN traffic_class VARCHAR;
+        ALTER TABLE summary ADD COLUMN traffic_class VARCHAR;
         DROP VIEW IF EXISTS request_times;
     """,  # classes of traffic, conversations, levels that the plan does not list
 }

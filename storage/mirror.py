@@ -125,7 +125,8 @@ def stage_rows(lines: bytes) -> list[Row]:
     for line in lines[: lines.rfind(b"\n") + 1].splitlines():
         if line.strip():
             row = orjson.loads(line)
-            last[row["stage"]] = row | {"load": _json(row.get("load") or None)}
+            load = {"load": _json(row["load"])} if row.get("load") else {}
+            last[row["stage"]] = row | load
     return [last[stage] for stage in sorted(last)]
 
 

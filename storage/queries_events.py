@@ -39,14 +39,19 @@ def token_events(cursor: Cursor, run: str, request_id: int | None = None) -> pa.
     )
 
 
-def gap_hist(cursor: Cursor, run: str, stage: int | None = None) -> pa.Table:
+def gap_hist(
+    cursor: Cursor, run: str, stage: int | None = None, traffic: str | None = None
+) -> pa.Table:
     """Histograms of chunk gaps and per-token ITL: stage, metric (gap, itl), b, n, in 1 % buckets.
 
     b: storage.buckets.  n: gaps; for itl tokens.  Of complete requests once the run is over; until
     then every gap so far, its stage told by the clock (-1 before the first), and no itl.
+    traffic: of one class only, which is known once the run is over.
     """
     only = "" if stage is None else "AND stage = $stage"
-    wanted = {} if stage is None else {"stage": int(stage)}
+    only += "" if traffic is None else " AND traffic_class = $traffic"
+    wanted: dict[str, object] = {} if stage is None else {"stage": int(stage)}
+    wanted |= {} if traffic is None else {"traffic": traffic}
     return frame(
         cursor,
         f"""
@@ -58,20 +63,32 @@ def gap_hist(cursor: Cursor, run: str, stage: int | None = None) -> pa.Table:
     )
 
 
-def tokens_per_s(cursor: Cursor, run: str) -> pa.Table:
-    """Arrivals per whole second of the run: sec, stage, tokens (known ones), events, unknown."""
+def tokens_per_s(cursor: Cursor, run: str, traffic: str | None = None) -> pa.Table:
+    """Arrivals per whole second of the run: sec, stage, tokens (known ones), events, unknown.
+
+    traffic: of one class only, which is known once the run is over.
+    """
+    only = "" if traffic is None else "AND traffic_class = $traffic"
     return frame(
         cursor,
-        """
+        f"""
         SELECT sec, stage, sum(tokens)::BIGINT AS tokens, sum(events)::BIGINT AS events,
             sum(unknown)::BIGINT AS unknown
-        FROM tok_sec WHERE run_id = $run_id GROUP BY sec, stage ORDER BY sec, stage""",
+        FROM tok_sec WHERE run_id = $run_id {only} GROUP BY sec, stage ORDER BY sec, stage""",
         run_id=run_id_of(cursor, run),
+        **({} if traffic is None else {"traffic": traffic}),
     )
 
 
 def gap_quantiles(  # noqa: PLR0913  # the arguments of a question; callers name them
-    cursor: Cursor, run: str, stage: int, w0_us: int, w1_us: int, *, qs: Sequence[float]
+    cursor: Cursor,
+    run: str,
+    stage: int,
+    w0_us: int,
+    w1_us: int,
+    *,
+    qs: Sequence[float],
+    traffic: str | None = None,
 ) -> pa.Table:
     """Exact quantiles of chunk gap and per-token ITL over complete requests asked in the window.
 
@@ -90,6 +107,7 @@ def gap_quantiles(  # noqa: PLR0913  # the arguments of a question; callers name
         stage=int(stage),
         w0=int(w0_us),
         w1=int(w1_us),
+        traffic=traffic,
     )
 
 
@@ -98,7 +116,8 @@ _GAP_QUANTILES = f"""
     WITH asked AS (
         SELECT request_id, output_tokens, one_token_per_chunk FROM request_times
         WHERE run_id = $run_id AND stage = $stage AND outcome = 'complete'
-            AND phase NOT IN ('preflight', 'warmup') AND asked_us >= $w0 AND asked_us < $w1),
+            AND phase NOT IN ('preflight', 'warmup') AND asked_us >= $w0 AND asked_us < $w1
+            AND ($traffic IS NULL OR traffic_class = $traffic)),
     r AS MATERIALIZED ({told_by_request("asked", "t_us >= $w0")}),
     counted AS MATERIALIZED (
         SELECT gap_us, CASE WHEN is_told THEN coalesce(n_tokens, 1) END AS c, count(*) AS n
@@ -128,7 +147,9 @@ _GAP_QUANTILES = f"""
     ORDER BY metric, q"""
 
 
-def window_tokens(cursor: Cursor, run: str, stage: int, w0_us: int, w1_us: int) -> pa.Table:
+def window_tokens(  # noqa: PLR0913  # the arguments of a question; callers name them
+    cursor: Cursor, run: str, stage: int, w0_us: int, w1_us: int, *, traffic: str | None = None
+) -> pa.Table:
     """What arrived within the window, of requests of every outcome, ended or not: one row.
 
     tokens (sum of known counts), events, unknown (events whose count nobody told: not in tokens).
@@ -143,6 +164,7 @@ def window_tokens(cursor: Cursor, run: str, stage: int, w0_us: int, w1_us: int) 
         stage=int(stage),
         w0=int(w0_us),
         w1=int(w1_us),
+        traffic=traffic,
     )
 
 
@@ -205,7 +227,8 @@ _STAMP_BOUNDS = f"""
 _IN_WINDOW = """
     SELECT coalesce(n_tokens, CASE WHEN one_token_per_chunk THEN 1 END) AS c
     FROM token_events e LEFT JOIN
-        (SELECT request_id, stage, one_token_per_chunk FROM request_times
+        (SELECT request_id, stage, traffic_class, one_token_per_chunk FROM request_times
          WHERE run_id = $run_id) r USING (request_id)
     WHERE run_id = $run_id AND t_us >= $w0 AND t_us < $w1
-        AND (r.stage = $stage OR r.stage IS NULL)"""
+        AND (r.stage = $stage OR r.stage IS NULL)
+        AND ($traffic IS NULL OR r.traffic_class = $traffic)"""

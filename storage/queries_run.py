@@ -31,7 +31,7 @@ def runs(cursor: Cursor) -> pa.Table:
         f"""
         WITH whole AS (SELECT * FROM summary WHERE stage IS NULL),
         parts AS (SELECT run_id, list(ttft_p95_us ORDER BY stage) AS ttft_p95_by_stage_us
-                  FROM summary WHERE stage IS NOT NULL GROUP BY run_id)
+                  FROM summary WHERE stage IS NOT NULL AND traffic_class IS NULL GROUP BY run_id)
         SELECT run_uid::VARCHAR AS run_uid, name, {_STATE}, message, {_SPAN}, url, target_url,
             model, api, n_stages, plan, plan_sha256, stamps, n_damaged_segments, is_final,
             {_NUMBERS.replace("n_requests", "whole.n_requests")}, ttft_p95_by_stage_us

@@ -164,7 +164,8 @@ CREATE TABLE hist (
     stage INTEGER NOT NULL,
     metric VARCHAR NOT NULL,
     b SMALLINT NOT NULL,
-    n BIGINT NOT NULL
+    n BIGINT NOT NULL,
+    traffic_class VARCHAR
 );
 
 CREATE TABLE tok_sec (
@@ -173,7 +174,8 @@ CREATE TABLE tok_sec (
     sec INTEGER NOT NULL,
     tokens BIGINT NOT NULL,
     events BIGINT NOT NULL,
-    unknown BIGINT NOT NULL
+    unknown BIGINT NOT NULL,
+    traffic_class VARCHAR
 );
 
 CREATE TABLE summary (
@@ -190,7 +192,8 @@ CREATE TABLE summary (
     ttft_p95_us DOUBLE,
     ttft_p99_us DOUBLE,
     e2e_p95_us DOUBLE,
-    peak_tokens_per_s DOUBLE
+    peak_tokens_per_s DOUBLE,
+    traffic_class VARCHAR
 );
 
 -- One row per part of a column segment, written in the transaction that stores its rows.

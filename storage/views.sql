@@ -3,7 +3,8 @@
 -- A request with its spans (docs/glossary.md), µs; null where a span has no begin or no end.
 CREATE OR REPLACE VIEW request_times AS
 SELECT
-    *,
+    * REPLACE (coalesce(traffic_class, 'default') AS traffic_class,
+        coalesce(target, 'main') AS target),  -- runs of before there were several
     coalesce(due_us, send_us, dispatched_us) AS asked_us,
     first_token_us - send_us AS ttft_us,
     first_visible_us - send_us AS ttft_visible_us,

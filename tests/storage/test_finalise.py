@@ -19,8 +19,16 @@ def hist(tables, run, metric):
 
 
 def summary(tables, run):
-    """Rows of `summary`: the stages, then the whole run."""
-    question = "SELECT * FROM summary WHERE run_id = $run_id ORDER BY stage NULLS LAST"
+    """Rows of `summary` over all classes: the stages, then the whole run."""
+    return [row for row in summary_by_class(tables, run) if row["traffic_class"] is None]
+
+
+def summary_by_class(tables, run):
+    """All rows of `summary`, classes before the whole of their stage."""
+    question = (
+        "SELECT * FROM summary WHERE run_id = $run_id ORDER BY stage NULLS LAST, "
+        "traffic_class NULLS LAST"
+    )
     with tables.database.cursor() as cursor:
         return frame(cursor, question, run_id=run_id_of(cursor, run.uid)).to_pylist()
 
@@ -121,6 +129,31 @@ def test_the_summary_counts_outcomes_and_leaves_warm_up_out(shared_tables):
     assert tuple(whole[n] for n in names) == (9, 6, 1, 1, 1)
     assert (first["ttft_p50_us"], second["ttft_p95_us"]) == (30_000, 70_000)
     assert [row["n_requests"] for row in live] == [8, 1, 9]
+
+
+def test_each_class_of_traffic_has_summaries_of_its_own(shared_tables):
+    run = RunFolder(shared_tables.data)
+    chat = {"traffic_class": "chat", "ttft_us": 20_000}
+    batch = {"traffic_class": "batch", "ttft_us": 90_000}
+    run.columns(0, [Stream(0, **chat), Stream(1, **chat), Stream(2, **batch)])
+    shared_tables.turn()
+    run.end()
+    shared_tables.turn()
+    second, first, whole = summary_by_class(shared_tables, run)[:3]
+    assert [r["traffic_class"] for r in (first, second, whole)] == ["chat", "batch", None]
+    assert [r["n_requests"] for r in (first, second, whole)] == [2, 1, 3]
+    assert (first["ttft_p95_us"], second["ttft_p95_us"]) == (20_000, 90_000)
+    assert first["peak_tokens_per_s"] + second["peak_tokens_per_s"] == whole["peak_tokens_per_s"]
+    gaps = {t: shared_tables.ask("gap_hist", run=run.uid, traffic=t) for t in ("chat", "batch")}
+    whole_gaps = shared_tables.ask("gap_hist", run=run.uid)
+    counted = [sum(r["n"] for r in rows) for rows in (gaps["chat"], gaps["batch"], whole_gaps)]
+    assert counted[0] + counted[1] == counted[2]
+    assert counted[0] == 2 * counted[1] > 0
+    window = {"run": run.uid, "stage": 0, "w0_us": 0, "w1_us": 10**9}
+    tokens = shared_tables.ask("window_tokens", **window, traffic="batch")[0]["events"]
+    assert tokens * 3 == shared_tables.ask("window_tokens", **window)[0]["events"]
+    of_batch = shared_tables.ask("gap_quantiles", **window, qs=[0.5], traffic="batch")
+    assert of_batch[0]["n"] * 3 == shared_tables.ask("gap_quantiles", **window, qs=[0.5])[0]["n"]
 
 
 def test_peak_tokens_take_unknown_chunks_for_the_mean_of_those_that_tell(tables, tmp_path):

@@ -23,10 +23,16 @@ def test_a_new_file_gets_every_table_and_its_version():
     assert con.execute("SELECT count(*) FROM request_times").fetchall() == [(0,)]
 
 
+ONE_STAGE = (
+    "INSERT INTO stages (run_id, stage, name, kind, concurrency, begin_us) "
+    "VALUES (1, 0, 'c=1', 'closed', 1, 0)"
+)
+
+
 def test_opening_again_changes_nothing():
     con = duckdb.connect()
     bring_up_to_date(con)
-    con.execute("INSERT INTO stages VALUES (1, 0, 'c=1', 'closed', 1, NULL, 0, NULL, NULL)")
+    con.execute(ONE_STAGE)
     assert bring_up_to_date(con) == SCHEMA_VERSION
     assert con.execute("SELECT count(*) FROM stages").fetchall() == [(1,)]
 
@@ -35,7 +41,7 @@ def test_every_version_between_is_stepped_through():
     con = duckdb.connect()
     bring_up_to_date(con, target=1, steps={})
     steps = {2: "ALTER TABLE stages ADD COLUMN a INTEGER", 3: "UPDATE stages SET a = 1"}
-    con.execute("INSERT INTO stages VALUES (1, 0, 'c=1', 'closed', 1, NULL, 0, NULL, NULL)")
+    con.execute(ONE_STAGE)
     bring_up_to_date(con, target=3, steps=steps)
     assert version_of(con) == 3
     assert con.execute("SELECT a FROM stages").fetchall() == [(1,)]
@@ -68,7 +74,7 @@ def test_each_version_after_the_first_has_its_step():
 def old_file(version: int) -> duckdb.DuckDBPyConnection:
     """A database as the Headway of that schema version left it."""
     con = duckdb.connect()
-    con.execute(Path(__file__).with_name("schema_2.sql").read_text())
+    con.execute(Path(__file__).with_name(f"schema_{max(version, 2)}.sql").read_text())
     con.execute("INSERT INTO meta VALUES ('schema_version', $v)", {"v": str(version)})
     return con
 
@@ -87,10 +93,10 @@ def test_a_file_of_version_1_keeps_its_histograms():
     )
     con.execute("INSERT INTO hist VALUES (1, 0, 'gap', 7, 699, 3)")
     bring_up_to_date(con)
-    assert con.execute("SELECT * FROM hist").fetchall() == [(1, 0, "gap", 699, 3)]
+    assert con.execute("SELECT * FROM hist").fetchall() == [(1, 0, "gap", 699, 3, None)]
 
 
-@pytest.mark.parametrize("version", [2])
+@pytest.mark.parametrize("version", [2, 3])
 def test_an_old_file_ends_with_the_columns_of_a_new_one(version: int):
     new, old = duckdb.connect(), old_file(version)
     bring_up_to_date(new)
