@@ -1,7 +1,7 @@
 """Wake up at an absolute instant of the monotonic clock.
 
 libev's own timers are as coarse as epoll's milliseconds; a timerfd fires within some 50 µs.
-Platforms without one fall back to gevent.sleep, and the send lag says so.
+Platforms without one fall back to libev's, and the send lag says so.
 """
 
 import ctypes
@@ -9,41 +9,79 @@ import os
 import struct
 import sys
 import time
+from typing import Any
 
-import gevent
 from gevent import get_hub
+from gevent.hub import Waiter
 
 _NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 _ABSTIME = 1
 _READ = 1  # libev's event mask
+_ITIMERSPEC = struct.Struct("qqqq")  # no interval; seconds and ns
+_DISARMED = _ITIMERSPEC.pack(0, 0, 0, 0)
 
 
 class Alarm:
-    """One timer for one greenlet at a time."""
+    """One timer for one greenlet at a time, which it wakes before the reads of that turn.
+
+    The timerfd's watcher is started once and for all, for each start would be a system call; so
+    would be a read of what expired, for which a new time serves too.
+    """
 
     def __init__(self) -> None:
+        self._loop: Any = get_hub().loop
+        self._waiter: Any = None
+        self._due_ns = 0
         self._fd = -1
+        self._watcher: Any = None
         if sys.platform == "linux":
-            self._libc = ctypes.CDLL(None, use_errno=True)
-            self._fd = self._libc.timerfd_create(time.CLOCK_MONOTONIC, _NONBLOCK_CLOEXEC)
-        self._watcher = get_hub().loop.io(self._fd, _READ) if self._fd >= 0 else None
+            libc = ctypes.CDLL(None, use_errno=True)
+            self._settime = libc.timerfd_settime
+            self._fd = libc.timerfd_create(time.CLOCK_MONOTONIC, _NONBLOCK_CLOEXEC)
+        if self._fd >= 0:
+            self._watcher = self._loop.io(self._fd, _READ)
+            self._watcher.priority = self._loop.MAXPRI - 1  # PollWatch comes first
+            self._watcher.start(self._ring)
 
     def wait_until(self, due_ns: int) -> None:
         """Sleep this greenlet until `due_ns` on the monotonic clock; at once if that is past."""
-        left_ns = due_ns - time.monotonic_ns()
-        if left_ns <= 0:
+        if due_ns <= time.monotonic_ns():
             return
-        if self._watcher is None:
-            gevent.sleep(left_ns / 1e9)
-            return
-        when = struct.pack("qqqq", 0, 0, due_ns // 1_000_000_000, due_ns % 1_000_000_000)
-        self._libc.timerfd_settime(self._fd, _ABSTIME, when, None)
-        get_hub().wait(self._watcher)
-        os.read(self._fd, 8)
+        self._waiter = waiter = Waiter()
+        self._set(due_ns)
+        try:
+            waiter.get()
+        finally:
+            self._waiter = None
+
+    def sooner(self, due_ns: int) -> None:
+        """Wake the sleeper at `due_ns` if it would sleep longer; in the next turn if it is past."""
+        if self._waiter is not None and due_ns < self._due_ns:
+            self._set(due_ns)
 
     def close(self) -> None:
         """Give the timer back."""
         if self._watcher is not None:
             self._watcher.close()
+            self._watcher = None
+        if self._fd >= 0:
             os.close(self._fd)
-            self._fd, self._watcher = -1, None
+            self._fd = -1
+
+    def _set(self, due_ns: int) -> None:
+        self._due_ns = due_ns = max(1, due_ns)  # 0 would disarm it
+        if self._fd >= 0:
+            when = _ITIMERSPEC.pack(0, 0, due_ns // 1_000_000_000, due_ns % 1_000_000_000)
+            self._settime(self._fd, _ABSTIME, when, None)
+            return
+        if self._watcher is not None:
+            self._watcher.close()
+        self._watcher = self._loop.timer(max(0.0, (due_ns - time.monotonic_ns()) / 1e9))
+        self._watcher.start(self._ring, update=True)
+
+    def _ring(self) -> None:
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None:
+            waiter.switch(None)  # comes back when it sleeps again, here or elsewhere
+        if self._waiter is None and self._fd >= 0:
+            self._settime(self._fd, _ABSTIME, _DISARMED, None)
