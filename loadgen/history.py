@@ -1,12 +1,11 @@
 """What the users of one load worker and the endpoint have said to each other, turn by turn.
 
-A conversation is a `Visit` of several turns.  Whoever plays it hands EVERY turn to `perform`, in
-order: turn k is sent with the real answers of the turns before it.  `perform` returns False once an
-answer failed; the turns that are left are handed to it all the same, without their pauses, and are
-recorded as not sent, so that nothing of the plan is missing from the data.
+Turn k of a conversation is sent with the real answers of the turns before it.  Where an answer
+failed the conversation ends: the worker records the turns that are left as not sent, so that
+nothing of the plan is missing from the data.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,12 +22,6 @@ class Said:
     why: str | None = None
 
 
-@dataclass(slots=True)
-class _Talk:
-    messages: list[Message] = field(default_factory=list[Message])
-    broken: str | None = None
-
-
 def is_turn(planned: "PlannedRequest") -> bool:
     """Whether the request is a turn of a conversation that we hold, and not a row of a trace."""
     return planned.turns > 1
@@ -40,44 +33,30 @@ def own_messages(planned: "PlannedRequest") -> list[Message]:
 
 
 class Histories:
-    """All conversations under way on one worker; each is forgotten after its last turn."""
+    """All conversations under way on one worker; each is forgotten when it ends."""
 
     def __init__(self) -> None:
-        self._talks: dict[tuple[int, int, int | None], _Talk] = {}
+        self._told: dict[tuple[int, int, int | None], list[Message]] = {}
 
     def __len__(self) -> int:
-        return len(self._talks)
-
-    def broken(self, planned: "PlannedRequest") -> str | None:
-        """Why the turn cannot be asked any more; None if it can."""
-        talk = self._talks.get(_key(planned))
-        why = talk.broken if talk else None
-        if why is not None:
-            self._forget_after(planned)
-        return why
+        return len(self._told)
 
     def asking(self, planned: "PlannedRequest") -> "PlannedRequest":
         """The turn with all that was said before it in its messages."""
-        talk = self._talks.setdefault(_key(planned), _Talk())
-        return replace(planned, messages=[*talk.messages, *own_messages(planned)])
+        before = self._told.get(_key(planned), [])
+        return replace(planned, messages=[*before, *own_messages(planned)])
 
-    def answered(self, asked: "PlannedRequest", said: Said) -> bool:
-        """Keep the answer to a turn that `asking` made; False if the conversation ends with it."""
-        talk = self._talks.setdefault(_key(asked), _Talk())
-        if said.why is not None:
-            talk.broken = f"turn {asked.turn} of this conversation got no answer: {said.why}"
-        else:
-            talk.messages = [*own_messages(asked), {"role": "assistant", "content": said.text}]
-        self._forget_after(asked)
-        return said.why is None
+    def answered(self, asked: "PlannedRequest", said: Said) -> None:
+        """Keep the answer to a turn that `asking` made, if another turn may follow."""
+        if said.why is not None or asked.turn == asked.turns - 1:
+            self._told.pop(_key(asked), None)
+            return
+        answer = {"role": "assistant", "content": said.text}
+        self._told[_key(asked)] = [*own_messages(asked), answer]
 
     def clear(self) -> None:
         """A level is over, and with it the conversations that its end cut short."""
-        self._talks.clear()
-
-    def _forget_after(self, planned: "PlannedRequest") -> None:
-        if planned.turn == planned.turns - 1:
-            self._talks.pop(_key(planned), None)
+        self._told.clear()
 
 
 def _key(planned: "PlannedRequest") -> tuple[int, int, int | None]:
