@@ -22,6 +22,13 @@ _COMMON = (
     "world would write year yes yet you young your"
 )
 WORDS = _COMMON.split()
+_SAFEST = (
+    "the of and to in is that for it as was with be by on not he this are at from his or have an "
+    "they which one had you all we her she there been their has would what will if can who out up "
+    "time them about into more some could him than other my new like our"
+)
+SAFEST = _SAFEST.split()
+"""The most frequent words of English: one token each wherever any word is."""
 POOL_WORDS = 20_000
 
 
@@ -37,12 +44,13 @@ class SyntheticPrompts:
         self._unique = unique
         self._pool = rng.choices(WORDS, k=max(POOL_WORDS, n_words + 1))
 
-    def prompt(self, stage: int, index: int) -> str:
+    def prompt(self, stage: int, index: int, n_words: int | None = None) -> str:
         """The prompt of the stage's `index`-th request: always the same for the same seed."""
+        n_words = n_words or self._n_words
         if not self._unique:
-            return " ".join(self._pool[: self._n_words])
-        head = _number_in_words(stage * 1_000_003 + index)[: self._n_words]
-        rest = self._n_words - len(head)
+            return " ".join(self._pool[:n_words])
+        head = _number_in_words(stage * 1_000_003 + index)[:n_words]
+        rest = n_words - len(head)
         start = (index * 7919) % (len(self._pool) - rest) if rest < len(self._pool) else 0
         return " ".join(head + self._pool[start : start + rest])
 
