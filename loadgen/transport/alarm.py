@@ -1,4 +1,4 @@
-"""Wake up at an absolute instant of the monotonic clock.
+"""Be called at an absolute instant of the monotonic clock.
 
 libev's own timers are as coarse as epoll's milliseconds; a timerfd fires within some 50 µs.
 Platforms without one fall back to libev's, and the send lag says so.
@@ -9,6 +9,7 @@ import os
 import struct
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from gevent import get_hub
@@ -22,16 +23,16 @@ _DISARMED = _ITIMERSPEC.pack(0, 0, 0, 0)
 
 
 class Alarm:
-    """One timer for one greenlet at a time, which it wakes before the reads of that turn.
+    """Calls `on_time` in the loop once for each set(), before the reads of that turn.
 
     The timerfd's watcher is started once and for all, for each start would be a system call; so
     would be a read of what expired, for which a new time serves too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_time: Callable[[], None] | None = None) -> None:
+        self._on_time = on_time
+        self._is_set = False
         self._loop: Any = get_hub().loop
-        self._waiter: Any = None
-        self._due_ns = 0
         self._fd = -1
         self._watcher: Any = None
         if sys.platform == "linux":
@@ -43,34 +44,11 @@ class Alarm:
             self._watcher.priority = self._loop.MAXPRI - 1  # PollWatch comes first
             self._watcher.start(self._ring)
 
-    def wait_until(self, due_ns: int) -> None:
-        """Sleep this greenlet until `due_ns` on the monotonic clock; at once if that is past."""
-        if due_ns <= time.monotonic_ns():
-            return
-        self._waiter = waiter = Waiter()
-        self._set(due_ns)
-        try:
-            waiter.get()
-        finally:
-            self._waiter = None
-
-    def sooner(self, due_ns: int) -> None:
-        """Wake the sleeper at `due_ns` if it would sleep longer; in the next turn if it is past."""
-        if self._waiter is not None and due_ns < self._due_ns:
-            self._set(due_ns)
-
-    def close(self) -> None:
-        """Give the timer back."""
-        if self._watcher is not None:
-            self._watcher.close()
-            self._watcher = None
+    def set(self, due_ns: int) -> None:
+        """Call then, in the loop's next turn if that is past; what was set before is forgotten."""
+        self._is_set = True
         if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
-
-    def _set(self, due_ns: int) -> None:
-        self._due_ns = due_ns = max(1, due_ns)  # 0 would disarm it
-        if self._fd >= 0:
+            due_ns = max(1, due_ns)  # 0 would disarm it
             when = _ITIMERSPEC.pack(0, 0, due_ns // 1_000_000_000, due_ns % 1_000_000_000)
             self._settime(self._fd, _ABSTIME, when, None)
             return
@@ -79,9 +57,27 @@ class Alarm:
         self._watcher = self._loop.timer(max(0.0, (due_ns - time.monotonic_ns()) / 1e9))
         self._watcher.start(self._ring, update=True)
 
+    def wait_until(self, due_ns: int) -> None:
+        """Sleep this greenlet until `due_ns` on the monotonic clock; at once if that is past."""
+        if due_ns > time.monotonic_ns():
+            waiter: Any = Waiter()
+            self._on_time = waiter.switch
+            self.set(due_ns)
+            waiter.get()
+
+    def close(self) -> None:
+        """Call no more."""
+        self._is_set = False
+        if self._watcher is not None:
+            self._watcher.close()
+            self._watcher = None
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
     def _ring(self) -> None:
-        waiter, self._waiter = self._waiter, None
-        if waiter is not None:
-            waiter.switch(None)  # comes back when it sleeps again, here or elsewhere
-        if self._waiter is None and self._fd >= 0:
+        if self._is_set and self._on_time is not None:
+            self._is_set = False
+            self._on_time()
+        if not self._is_set and self._fd >= 0:
             self._settime(self._fd, _ABSTIME, _DISARMED, None)
