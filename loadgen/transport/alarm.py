@@ -61,7 +61,7 @@ class Alarm:
         """Sleep this greenlet until `due_ns` on the monotonic clock; at once if that is past."""
         if due_ns > time.monotonic_ns():
             waiter: Any = Waiter()
-            self._on_time = waiter.switch
+            self._on_time = lambda: waiter.switch(None)
             self.set(due_ns)
             waiter.get()
 

@@ -81,3 +81,11 @@ def test_a_closed_alarm_does_not_call(rung):
     rung.alarm.close()
     gevent.sleep(0.02)
     assert rung.at_ns == []
+
+
+def test_a_greenlet_may_sleep_until_an_instant(rung):
+    for _ in range(3):
+        due_ns = time.monotonic_ns() + 5 * MS
+        with gevent.Timeout(5):
+            rung.alarm.wait_until(due_ns)
+        assert time.monotonic_ns() >= due_ns - EARLY_NS
