@@ -32,6 +32,7 @@ class Alarm:
     def __init__(self, on_time: Callable[[], None] | None = None) -> None:
         self._on_time = on_time
         self._is_set = False
+        self._due_ns = 0
         self._loop: Any = get_hub().loop
         self._fd = -1
         self._watcher: Any = None
@@ -47,8 +48,8 @@ class Alarm:
     def set(self, due_ns: int) -> None:
         """Call then, in the loop's next turn if that is past; what was set before is forgotten."""
         self._is_set = True
+        self._due_ns = due_ns = max(1, due_ns)  # 0 would disarm it
         if self._fd >= 0:
-            due_ns = max(1, due_ns)  # 0 would disarm it
             when = _ITIMERSPEC.pack(0, 0, due_ns // 1_000_000_000, due_ns % 1_000_000_000)
             self._settime(self._fd, _ABSTIME, when, None)
             return
@@ -63,7 +64,15 @@ class Alarm:
             waiter: Any = Waiter()
             self._on_time = lambda: waiter.switch(None)
             self.set(due_ns)
-            waiter.get()
+            try:
+                waiter.get()
+            finally:
+                self._is_set = False
+
+    def sooner(self, due_ns: int) -> None:
+        """What is set to a later instant is set to this one; nothing happens if nothing is set."""
+        if self._is_set and due_ns < self._due_ns:
+            self.set(due_ns)
 
     def close(self) -> None:
         """Call no more."""
