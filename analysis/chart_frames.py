@@ -105,7 +105,7 @@ def _load_row(level: dict[str, Any]) -> dict[str, Any]:
     p95_low, p95_high = ttft["ci95"].get("p95", [None, None])
     tps_low, tps_high = tps["ci95"] or [None, None]
     return {
-        "level": level["stage"],
+        "level": level["name"],
         "in_flight": level["mean_in_flight"],
         "tps": tps["value"],
         "tps_low": tps_low,

@@ -120,7 +120,7 @@ def _system_metrics(reading: Reading, stage: StageReading) -> Json:
 
 
 def _goodput(reading: Reading, stage: StageReading) -> Json:
-    slos = reading.plan.slos if reading.plan else []
+    slos = reading.slos_of(stage)
     good = goodput(slos, stage.cohort, stage.window, stage.kind)
     if good is None:
         why = NO_GAP if slos else METRICS["goodput"].undefined_when

@@ -27,13 +27,16 @@ def _level(reading: Reading, stage: StageReading) -> Json:
     metrics = level_metrics(reading, stage)
     seen = _evidence(reading, stage, metrics)
     found = validity.judge(seen)
-    slos = reading.plan.slos if reading.plan else []
+    slos, traffic = reading.slos_of(stage), reading.traffic_of(stage)
     gaps = gaps_of(stage.gaps, "gap")
     return {
-        "stage": stage.name,
+        "stage": str(stage.row["name"]),
+        "level": int(stage.row["stage"]),
+        "name": stage.name,
+        "why": str(stage.row["why"]) if isinstance(stage.row.get("why"), str) else None,
         "kind": stage.kind,
-        "target": reading.plan.target.url if reading.plan else None,
-        "class": "default",
+        "target": reading.plan.target_of(traffic).url if reading.plan and traffic else None,
+        "class": stage.traffic or (traffic.name if traffic else "default"),
         "window_s": round(window.seconds, 6),
         "window": {
             "begin_us": window.begin_us,

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 
-from analysis.frames import floats, is_in, number, where
+from analysis.frames import floats, is_in, number, where, words
 from analysis.level_names import unique_names
 from analysis.samples import Cohort, cohort
 from analysis.windows import Window, members, stage_window
-from loadgen.plan import Plan, PlanError, parse
+from loadgen.plan import Plan, PlanError, Slo, TrafficClass, parse
 
 PERCENTILES = (0.5, 0.9, 0.95, 0.99)
 
@@ -26,13 +27,15 @@ class Ask(Protocol):
 
 @dataclass(frozen=True)
 class StageReading:
-    """One load level: its row of `stages`, its window, and the frames of that window.
+    """One class of traffic in one load level: its frames, and the level's row and window.
 
-    requests: all rows of the stage but preflight.  gaps, tokens, bounds: within the window;
-    histogram, per_second: of the whole stage.
+    requests: all rows of the class but preflight.  gaps, tokens: within the window, as is bounds,
+    which is of all classes: how well arrivals are known is the client's doing, not theirs.
+    histogram, per_second: of the whole stage.  traffic: None in a run with one class.
     """
 
     row: dict[str, Any]
+    traffic: str | None
     window: Window
     requests: pd.DataFrame
     gaps: pd.DataFrame
@@ -48,13 +51,16 @@ class StageReading:
 
     @property
     def name(self) -> str:
-        """As shown on axes: `c=16` or `5/s`; no other level of the run has it."""
-        return str(self.row["name"])
+        """As shown on axes: `c=16`, `5/s`, `c=16 · chat`; nothing else in the run has it."""
+        name = str(self.row["name"])
+        return name if self.traffic is None else f"{name} · {self.traffic}"
 
     @property
     def kind(self) -> str:
-        """`closed` or `open`."""
-        return str(self.row["kind"])
+        """`open` where requests were due by a schedule, whatever beside them was not."""
+        if len(self.requests) and self.traffic is not None:
+            return "closed" if np.isnan(floats(self.requests, "due_us")).all() else "open"
+        return "open" if self.row["kind"] == "replay" else str(self.row["kind"])
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,18 @@ class Reading:
     outcomes: pd.DataFrame
     pulses: pd.DataFrame
 
+    def traffic_of(self, stage: StageReading) -> TrafficClass | None:
+        """The plan's class of a level's traffic; None without a plan that parses."""
+        if self.plan is None:
+            return None
+        found = {one.name: one for one in self.plan.traffic()}
+        return found.get(stage.traffic or "", self.plan.traffic()[0])
+
+    def slos_of(self, stage: StageReading) -> list[Slo]:
+        """The objectives that a level's traffic is judged by."""
+        traffic = self.traffic_of(stage)
+        return self.plan.slos_of(traffic) if self.plan and traffic else []
+
 
 def read(ask: Ask, run: str) -> Reading:
     """All frames of one run, by its run_uid; raises LookupError when the store has no such run."""
@@ -75,10 +93,14 @@ def read(ask: Ask, run: str) -> Reading:
         raise LookupError(f"no run {run!r} here; `headway show last` shows the newest")
     row = rows(found)[0]
     plan = plan_of(row)
-    qs = sorted({*PERCENTILES, *((slo.percentile / 100) for slo in (plan.slos if plan else []))})
     requests = ask("requests", run=run)
     load = where(requests, ~is_in(requests, "phase", "preflight"))
-    whole = {name: ask(name, run=run) for name in ("gap_hist", "tokens_per_s")}
+    classes = _classes(plan, load)
+    whole = {
+        (name, traffic): ask(name, run=run, **_only(traffic))
+        for name in ("gap_hist", "tokens_per_s")
+        for traffic in classes
+    }
     stages: list[StageReading] = []
     for stage in _named_apart(rows(ask("stages", run=run).sort_values("stage"))):
         index = int(stage["stage"])
@@ -86,19 +108,56 @@ def read(ask: Ask, run: str) -> Reading:
         window = stage_window(stage, mine)
         at: dict[str, Any] = {"run": run, "stage": index}
         at |= {"w0_us": window.begin_us, "w1_us": window.end_us}
-        stages.append(
-            StageReading(
-                row=stage,
-                window=window,
-                requests=mine,
-                gaps=ask("gap_quantiles", qs=qs, **at),
-                tokens=ask("window_tokens", **at),
-                bounds=ask("stamp_bounds", **at),
-                histogram=_of_stage(whole["gap_hist"], index),
-                per_second=_of_stage(whole["tokens_per_s"], index),
+        bounds = ask("stamp_bounds", **at)
+        for traffic in _present(classes, mine):
+            stages.append(
+                StageReading(
+                    row=stage,
+                    traffic=traffic,
+                    window=window,
+                    requests=mine if traffic is None else of_class(mine, traffic),
+                    gaps=ask("gap_quantiles", qs=_percentiles(plan), **at, **_only(traffic)),
+                    tokens=ask("window_tokens", **at, **_only(traffic)),
+                    bounds=bounds,
+                    histogram=_of_stage(whole["gap_hist", traffic], index),
+                    per_second=_of_stage(whole["tokens_per_s", traffic], index),
+                )
             )
-        )
     return Reading(row, plan, stages, ask("outcomes", run=run), ask("pulses", run=run))
+
+
+def of_class(requests: pd.DataFrame, traffic: str) -> pd.DataFrame:
+    """The rows of one class of traffic."""
+    return where(requests, is_in(requests, "traffic_class", traffic))
+
+
+def _percentiles(plan: Plan | None) -> list[float]:
+    """Those shown everywhere, and those that an objective names."""
+    traffic = plan.traffic() if plan else ()
+    asked = (
+        {slo.percentile / 100 for one in traffic for slo in plan.slos_of(one)} if plan else set()
+    )
+    return sorted({*PERCENTILES, *asked})
+
+
+def _classes(plan: Plan | None, requests: pd.DataFrame) -> list[str | None]:
+    """Names of the classes in the plan's order; [None] where there is only one."""
+    names = (
+        [one.name for one in plan.traffic()]
+        if plan
+        else sorted(set(words(requests, "traffic_class")))
+    )
+    return [*names] if len(names) > 1 else [None]
+
+
+def _present(classes: list[str | None], requests: pd.DataFrame) -> list[str | None]:
+    """The classes that sent something in a level; all together if none did."""
+    found = set(words(requests, "traffic_class"))
+    return [name for name in classes if name is None or name in found] or [None]
+
+
+def _only(traffic: str | None) -> dict[str, Any]:
+    return {} if traffic is None else {"traffic": traffic}
 
 
 def _named_apart(stages: list[dict[str, Any]]) -> list[dict[str, Any]]:

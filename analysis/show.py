@@ -65,7 +65,7 @@ def _run(reading: Reading) -> Json:
 def _validity(found: list[Json]) -> Json:
     """The worst level's verdict, with the largest doubt and the sums over the levels."""
     verdict = worst(
-        [(v["stage"], Validity(v["validity"]["verdict"], v["validity"]["reason"])) for v in found]
+        [(v["name"], Validity(v["validity"]["verdict"], v["validity"]["reason"])) for v in found]
     )
     seen = [level["validity"] for level in found]
     events = sum(v["n_events"] for v in seen)
@@ -91,7 +91,7 @@ def _outcomes(reading: Reading) -> dict[str, int]:
 def _failures(reading: Reading) -> list[Json]:
     """What failed where, with one text of each kind, most frequent first; cancelled is none."""
     frame = reading.outcomes
-    names = {int(stage.row["stage"]): stage.name for stage in reading.stages}
+    names = {int(stage.row["stage"]): str(stage.row["name"]) for stage in reading.stages}
     found: list[Json] = [
         {
             "stage": names.get(int(row["stage"]), str(row["stage"])),
@@ -109,7 +109,7 @@ def _slo(found: list[Json]) -> Json:
     """The run's objectives together: met only when each level meets each of them."""
     results = [slo for level in found for slo in level["slos"]]
     broken = [
-        f"{level['stage']}: {slo['sentence']}"
+        f"{level['name']}: {slo['sentence']}"
         for level in found
         for slo in level["slos"]
         if slo["result"] != "met"

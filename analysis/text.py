@@ -73,7 +73,7 @@ def _how(run: Json) -> str:
 def _level(level: Json) -> str:
     metrics: Json = level["metrics"]
     lines = [
-        f"{level['stage']}: {streams_text(level['mean_in_flight'], 4)} in flight, "
+        f"{level['name']}: {streams_text(level['mean_in_flight'], 4)} in flight, "
         f"{level['requests']:,} requests in {level['window_s']:,.1f} s",
         f"  {level['window']['reason']}",
         f"  {level['validity']['verdict']}: {level['validity']['reason']}",

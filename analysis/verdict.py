@@ -14,6 +14,7 @@ Tone = Literal["good", "bad", "warn", "neutral"]
 
 KNEE_SHARE = 0.25  # an added stream brings less than this share of what the first streams brought
 MORE_STREAMS = 1.05  # levels closer than this are the same load
+WORST_FIRST: tuple[Tone, ...] = ("bad", "warn", "neutral", "good")
 UNITS = {"tps_system": "tok/s", "request_rate": "requests/s"}
 KEEPS_UP_SHARE = 0.95  # of the offered rate that a level completes
 
@@ -40,10 +41,28 @@ def headline(shown: Json) -> Headline:
     more = [said for said in (failed, _warned(shown["levels"])) if said]
     if shown["validity"]["verdict"] == "saturated":  # figures not to be believed mean nothing
         return Headline(shown["validity"]["reason"], "bad", more)
-    text, tone = _by_slo(by_load(shown["levels"])) or _by_load(levels)
+    text, tone, others = _by_class(shown["levels"])
+    more = [*others, *more]
     if failed and tone in ("good", "neutral"):
         tone = "warn"
     return Headline(text, tone, more)
+
+
+def _by_class(levels: list[Json]) -> tuple[str, Tone, list[str]]:
+    """Sentence and tone; with several classes that of the first, the worst tone, and the others'.
+
+    Levels of different classes are not steps of one sweep: each class is judged by itself.
+    """
+    names = list(dict.fromkeys(level["class"] for level in levels if is_answered(level)))
+    found = [_of_class([lv for lv in levels if lv["class"] == name]) for name in names]
+    if len(names) == 1:
+        return *found[0], []
+    said = [f"{name}: {text}" for name, (text, _) in zip(names, found, strict=True)]
+    return said[0], min((tone for _, tone in found), key=WORST_FIRST.index), said[1:]
+
+
+def _of_class(levels: list[Json]) -> tuple[str, Tone]:
+    return _by_slo(by_load(levels)) or _by_load(by_load([lv for lv in levels if is_answered(lv)]))
 
 
 def _by_slo(levels: list[Json]) -> tuple[str, Tone] | None:
@@ -56,7 +75,7 @@ def _by_slo(levels: list[Json]) -> tuple[str, Tone] | None:
         broken = [slo for slo in level["slos"] if slo["result"] != "met"]
         if broken:
             worst = next((slo for slo in broken if slo["result"] == "missed"), broken[0])
-            at = f"at {level['stage']}: {worst['sentence']}"
+            at = f"at {level['name']}: {worst['sentence']}"
             if held is not None:
                 return f"Holds {goals} up to {_level(held)}; {at}", "warn"
             if worst["result"] == "missed":
@@ -73,7 +92,7 @@ def _missed_above(levels: list[Json]) -> str:
     """The lowest level that misses an objective, where lower ones cannot tell; "" if none does."""
     for level in levels:
         if any(slo["result"] == "missed" for slo in level["slos"]):
-            return f" It does not hold at {level['stage']}."
+            return f" It does not hold at {level['name']}."
     return ""
 
 
@@ -129,13 +148,13 @@ def _by_streams(levels: list[Json]) -> str:
             else (f"{_of_system(beyond, what):,.0f}")
         )
         return (
-            f"Throughput falls from {_level(here)} on: {_figures(here)}. At {beyond['stage']} it "
+            f"Throughput falls from {_level(here)} on: {_figures(here)}. At {beyond['name']} it "
             f"is {now} {UNITS[what]}, and {name} p95 is {p95}."
         )
     gain = _gain(here, beyond, what)
     first = _of_system(levels[0], what) / levels[0]["mean_in_flight"]
     return (
-        f"Throughput levels off at {_level(here)}: {_figures(here)}. Up to {beyond['stage']} each "
+        f"Throughput levels off at {_level(here)}: {_figures(here)}. Up to {beyond['name']} each "
         f"added stream brings {gain:,.3g} {UNITS[what]} instead of the first {first:,.3g}, and "
         f"{name} p95 goes to {p95}."
     )
@@ -166,7 +185,7 @@ def _by_rate(levels: list[Json]) -> str:
         done = level["metrics"]["request_rate"]["value"]
         offered = level["metrics"]["offered_rate"]["value"]
         if done < KEEPS_UP_SHARE * offered:
-            behind = f"at {level['stage']} only {done:,.3g} of {offered:,.3g} requests/s complete"
+            behind = f"at {level['name']} only {done:,.3g} of {offered:,.3g} requests/s complete"
             if kept is None:
                 return f"Does not keep up: {behind}."
             return f"Keeps up to {_level(kept)}: {_figures(kept)}; {behind}."
@@ -191,7 +210,7 @@ def _of_system(level: Json, what: str) -> float:
 
 
 def _level(level: Json) -> str:
-    return f"{level['stage']} ({streams_text(level['mean_in_flight'])} in flight)"
+    return f"{level['name']} ({streams_text(level['mean_in_flight'])} in flight)"
 
 
 def streams_text(n: float, digits: int = 3) -> str:
@@ -225,8 +244,8 @@ def _p95(level: Json) -> str:
 
 def _warned(levels: list[Json]) -> str:
     """Which levels come with a warning, the unsteady ones first; "" if none does."""
-    unsteady = [lv["stage"] for lv in levels if _is_unsteady(lv)]
-    other = [lv["stage"] for lv in levels if lv["warnings"] and not _is_unsteady(lv)]
+    unsteady = [lv["name"] for lv in levels if _is_unsteady(lv)]
+    other = [lv["name"] for lv in levels if lv["warnings"] and not _is_unsteady(lv)]
     told: list[str] = []
     if unsteady:
         was = "was" if len(unsteady) == 1 else "were"

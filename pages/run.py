@@ -212,7 +212,7 @@ if shown["levels"]:
         range(len(shown["levels"])),
         default=leading_level(shown["levels"]),
         required=True,
-        format_func=lambda i: shown["levels"][i]["stage"],
+        format_func=lambda i: shown["levels"][i]["name"],
         key="level",
         bind="query-params",
     )

@@ -88,7 +88,7 @@ def failures_table(failures: list[Json]) -> pd.DataFrame:
 
 def outcomes_table(levels: list[Json]) -> pd.DataFrame:
     """Requests of each level by outcome; an outcome that nobody met has no column."""
-    rows = [{"Level": lv["stage"], **lv["outcomes"]} for lv in levels]
+    rows = [{"Level": lv["name"], **lv["outcomes"]} for lv in levels]
     frame = pd.DataFrame(rows).fillna(0)
     return frame.rename(columns=lambda name: str(name).replace("_", " "))
 
@@ -174,7 +174,7 @@ def _level_row(level: Json) -> Json:
     m, outcomes = level["metrics"], level["outcomes"]
     failed = sum(n for kind, n in outcomes.items() if kind not in ("complete", "cancelled"))
     return {
-        "Level": level["stage"],
+        "Level": level["name"],
         "Note": _note(level),
         "Streams": level["mean_in_flight"],
         "Requests": level["requests"],

@@ -44,7 +44,7 @@ def levels_without_itl(levels: list[Json]) -> list[str]:
         itl, gaps = level["metrics"]["itl"], level["metrics"]["chunk_gap"]["n"]
         undefined = itl.get("undefined", 0)
         if gaps and (not itl["n"] or undefined > UNDEFINED_SHARE * (itl["n"] + undefined)):
-            found.append(level["stage"])
+            found.append(level["name"])
     return found
 
 
@@ -81,9 +81,9 @@ def _without_disbelief(said: str) -> str:
 def _slo_words(levels: list[Json], slo: str | None) -> str:
     held = _held(levels)
     if slo == "missed" and held:
-        return f"Holds its objective up to {levels[held[-1]]['stage']}"
+        return f"Holds its objective up to {levels[held[-1]]['name']}"
     if slo == "missed":
-        broken = (lv["stage"] for lv in levels if any(s["result"] == "missed" for s in lv["slos"]))
+        broken = (lv["name"] for lv in levels if any(s["result"] == "missed" for s in lv["slos"]))
         return f"Does not hold its objective at {next(broken)}"
     return SLO_WORDS.get(slo or "", "What was measured")
 

@@ -9,6 +9,8 @@ def level(streams, tps, ttft_p95=100.0, slo=None, **changes):
     slos = [{"result": slo, "sentence": f"{P95}: {slo}; it is {ttft_p95:.0f} ms."}] if slo else []
     made = {
         "stage": f"c={streams}",
+        "name": changes.get("stage", f"c={streams}"),
+        "class": "default",
         "kind": "closed",
         "mean_in_flight": float(streams),
         "slos": slos,

@@ -7,6 +7,7 @@ def level(stage, n, warnings=(), short=False, **outcomes):
     metric = {"n": n, "p50": 1234.0, "p95": 1560.0, "p99": 1700.0}
     return {
         "stage": stage,
+        "name": stage,
         "mean_in_flight": 1.0,
         "requests": n,
         "outcomes": outcomes,

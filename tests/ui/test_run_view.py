@@ -12,6 +12,7 @@ from ui.run_view import (
 def level(stage, in_flight=1.0, tps=50.0, result=None, n=50):
     return {
         "stage": stage,
+        "name": stage,
         "mean_in_flight": in_flight,
         "slos": [{"result": result, "metric": "ttft", "max_ms": 500}] if result else [],
         "metrics": {"ttft": {"n": n}, "tps_system": {"value": tps}},
@@ -76,9 +77,9 @@ def test_levels_whose_tokens_are_mostly_unknown_have_no_per_token_view():
         return {"itl": {"n": n, "undefined": undefined}, "chunk_gap": {"n": 1000}}
 
     levels = [
-        {"stage": "c=1", "metrics": gaps(900, 100)},
-        {"stage": "c=2", "metrics": gaps(127, 751)},
-        {"stage": "c=4", "metrics": gaps(0, 0)},
+        {"stage": "c=1", "name": "c=1", "metrics": gaps(900, 100)},
+        {"stage": "c=2", "name": "c=2", "metrics": gaps(127, 751)},
+        {"stage": "c=4", "name": "c=4", "metrics": gaps(0, 0)},
     ]
     assert levels_without_itl(levels) == ["c=2", "c=4"]
 
