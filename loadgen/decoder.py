@@ -32,6 +32,7 @@ import orjson
 from loadgen.answer_texts import count_texts, keep_texts, texts_path
 from loadgen.line_file import append_lines
 from loadgen.live_line import Decoded, live_line
+from loadgen.probe_rows import gap_limits_us, is_asked_for, probe_rows
 from loadgen.redact import redactor
 from loadgen.segment_decoder import SegmentDecoder
 from loadgen.tokenizer import load
@@ -60,13 +61,16 @@ class Decoder:
         self._run_dir = run_dir
         self._worker = worker
         self._spool = run_dir / "spool"
-        target = _target(run_dir)
+        plan = _plan(run_dir)
+        target: dict[str, Any] = plan.get("target") or {}
         self._tokenizer: str | None = target.get("tokenizer")
         self._segments = SegmentDecoder(t0_mono_ns, keeps_texts=self._tokenizer is not None)
         self._live = run_dir / f"live-{worker}.jsonl"
         self._live_seq = last_live_seq(self._live)
         self._last_seq = -1
         self._redact = redactor(target.get("api_key_env"))
+        self._t0_ns = t0_mono_ns
+        self._gap_limits_us = gap_limits_us(plan) if is_asked_for(plan) else None
 
     def step(self) -> bool:
         """Decode every segment that is complete; True if there was one."""
@@ -120,8 +124,14 @@ class Decoder:
         if not path.exists():
             write = partial(write_columns, path, decoded.tokens, decoded.rows, decoded.pulses)
             insist(path, write)
-        append_line(self._live, live_line(decoded))
+        append_line(self._live, live_line(decoded) | self._requests(decoded))
         self._live_seq = decoded.seq
+
+    def _requests(self, decoded: Decoded) -> dict[str, Any]:
+        """Single requests, for a leader that judges levels while they go on."""
+        if self._gap_limits_us is None:
+            return {}
+        return {"requests": probe_rows(decoded, self._t0_ns, self._gap_limits_us)}
 
     def _count_texts(self, tokenizer: str) -> None:
         """Nothing to do without texts: no answer had any, or they were counted and removed."""
@@ -175,11 +185,11 @@ def last_live_seq(path: Path) -> int:
     return -1
 
 
-def _target(run_dir: Path) -> dict[str, Any]:
-    """The plan's target as it stands in its file (no pydantic here: this starts fast)."""
+def _plan(run_dir: Path) -> dict[str, Any]:
+    """The plan as it stands in its file (no pydantic here: this starts fast)."""
     try:
-        return orjson.loads((run_dir / "plan.json").read_bytes())["target"]
-    except (FileNotFoundError, KeyError):
+        return orjson.loads((run_dir / "plan.json").read_bytes())
+    except FileNotFoundError:
         return {}
 
 

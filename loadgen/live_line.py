@@ -27,6 +27,7 @@ class Decoded:
     pulses: list[dict[str, Any]]
     ttfts_us: list[int]  # of requests whose first token came in it
     texts: list[Texts] = field(default_factory=list[Texts])  # of those that ended, if kept
+    opens: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # that began in it
 
 
 def live_line(decoded: Decoded) -> dict[str, Any]:

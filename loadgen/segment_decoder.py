@@ -1,6 +1,7 @@
 """Raw segments in their order -> what each one meant.  Keeps the streams that are still open."""
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ class SegmentDecoder:
             self._streams[request_id] = self._open(orjson.loads(payload))
             self._opened_in[request_id] = seq
         touched = [k for k in {**groups.places, **groups.closes} if k in self._streams]
-        return self._advance(seq, touched, groups)
+        opens = [self._streams[k].seen.meta for k in groups.opens]
+        return replace(self._advance(seq, touched, groups), opens=opens)
 
     def close_all(self, seq: int) -> Decoded:
         """The worker is dead: what is left of its open streams, as a segment of its own."""
