@@ -63,23 +63,28 @@ class Crew:
             return ""
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
-    def start_workers(self, n: int, port: int) -> None:
-        """n load workers that report to the leader's port."""
+    def start_workers(self, n: int, leader: str, secret_env: str | None = None) -> None:
+        """n load workers that report to `leader`, HOST:PORT; its secret by its variable's name."""
+        folder = str(self._folder.path)
         for k in range(n):
-            folder, worker = str(self._folder.path), str(k)
-            self.workers.append(_spawn("loadgen.locustfile", folder, worker, str(port)))
+            arguments = [folder, str(k), leader, *filter(None, [secret_env])]
+            self.workers.append(_spawn("loadgen.locustfile", *arguments))
 
     def start_decoders(self) -> None:
         """One beside each worker, once that holds its spool."""
         for k in range(len(self.workers)):
             self.decoders.append(_spawn("loadgen.decoder", str(self._folder.path), str(k)))
 
-    def dead_worker(self) -> tuple[int, int] | None:
-        """(worker, exit code) of a load worker that has ended; None while all live."""
-        for k, worker in enumerate(self.workers):
-            if (code := worker.poll()) is not None:
-                return k, code
-        return None
+    def dead_workers(self) -> dict[int, int]:
+        """Load workers that have ended -> exit code."""
+        codes = {k: worker.poll() for k, worker in enumerate(self.workers)}
+        return {k: code for k, code in codes.items() if code is not None}
+
+    def kill(self, worker: int) -> None:
+        """End a load worker that hangs; not one of another machine."""
+        if worker < len(self.workers):
+            with contextlib.suppress(ProcessLookupError):
+                self.workers[worker].kill()
 
     def mend_decoders(self) -> None:
         """A decoder that died is started again: it goes on where the other was, losing nothing."""

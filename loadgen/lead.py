@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import gevent
@@ -19,11 +20,12 @@ from loadgen.leader import Leader, Machine
 from loadgen.run_folder import RunFolder
 
 
-def locust_machine() -> Machine:
-    """Locust's master."""
+def locust_machine(folder: RunFolder) -> Machine:
+    """Locust's master, listening where the plan says.  Raises RunEnded if it cannot."""
     from loadgen.locustfile import LocustMachine
+    from loadgen.machines.listening import Listening
 
-    return LocustMachine()
+    return Listening(folder.read_plan()).open(lambda bind, keys: LocustMachine(folder, bind, keys))
 
 
 def lead(folder: RunFolder) -> None:
@@ -31,7 +33,7 @@ def lead(folder: RunFolder) -> None:
     leader = Leader(folder)
     gevent.signal_handler(signal.SIGTERM, leader.stop.set)
     gevent.signal_handler(signal.SIGINT, leader.stop.set)
-    leader.run(locust_machine)
+    leader.run(partial(locust_machine, folder))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from gevent.queue import Empty, Queue
 from loadgen.clock_pairs import clock_pairs, clock_report, note_clocks, step_sentence
 from loadgen.crew import Crew, CrewError
 from loadgen.level_row import level_row, told
+from loadgen.machines.fleet import Fleet
+from loadgen.machines.switchboard import Switchboard
 from loadgen.plan import ClosedLoop, Load
 from loadgen.preparing import prepare
 from loadgen.program import Step, steps
@@ -25,7 +27,7 @@ from loadgen.start_watch import StartWatch
 from loadgen.status import StatusBoard
 from storage.live import LiveTail
 
-WORKERS_START_S = 30
+SEATED_WITHIN_S = 5  # else Locust is asked again
 HEAD_START_NS = 100_000_000  # a level begins this long after it was announced
 CUT_S = 0.8  # cancelled streams are given this long to be written down
 DECODE_S = 600
@@ -38,6 +40,7 @@ class Machine(Protocol):
 
     inbox: "Queue[tuple[str, dict[str, Any]]]"
     port: int
+    switchboard: Switchboard
 
     def ready(self) -> int:
         """Workers that have reported."""
@@ -51,6 +54,10 @@ class Machine(Protocol):
         """Send a message to every worker."""
         ...
 
+    def strangers(self) -> list[str]:
+        """Sentences on whoever was turned away at the port."""
+        ...
+
 
 class Leader:
     """One run from its plan to its last column segment."""
@@ -60,6 +67,7 @@ class Leader:
         self._plan = folder.read_plan()
         self._board = StatusBoard(folder, self._plan)
         self._crew = Crew(folder)
+        self._fleet = Fleet(folder, self._crew)
         self._machine: Machine | None = None
         self._seats: dict[int, int] = {}
         self._t0_ns = time.monotonic_ns()
@@ -120,24 +128,22 @@ class Leader:
         self._board.notes(self._notes)
 
     def _start_workers(self) -> None:
-        self._board.state("starting", " ".join(["Starting the load workers.", *self._notes]))
-        machine, n = self._need_machine(), self._plan.n_workers
-        self._crew.start_workers(self._plan.workers, machine.port)
-        deadline = time.monotonic() + WORKERS_START_S
-        while machine.ready() < n:
-            if time.monotonic() > deadline:
-                raise RunEnded("failed", f"The {n} load workers did not report; see the run's log.")
-            self._pause(0.05)
-        self._crew.start_decoders()
+        self._say("Starting the load workers.")
+        self._fleet.muster(self._need_machine(), self._say, self._pause)
+
+    def _say(self, sentence: str) -> None:
+        self._board.state("starting", " ".join([sentence, *self._notes]))
 
     def _level(self, stage: int, step: Step) -> None:
         load, machine = step.load, self._need_machine()
         self._board.state("running", f"Preparing {load.name}.")
-        seats = self._seat_users(users_wanted(self._plan, load, self._plan.n_workers))
+        alive = self._fleet.alive
+        seats = self._seat_users(users_wanted(self._plan, load, len(alive)), alive)
         machine.tell("warm", {"stage": stage, "load": told(load)})
         self._all_answer("warmed", stage)
-        begin_ns = time.monotonic_ns() + HEAD_START_NS
-        given = roles(self._plan, load, seats)
+        begin_ns = time.monotonic_ns() + HEAD_START_NS + machine.switchboard.head_start_ns()
+        given = self._fleet.for_all(roles(self._plan, load, seats))
+        self._fleet.level_begins(stage, load, given, begin_ns)
         row = level_row(stage, step, (begin_ns - self._t0_ns) // 1000)
         self._board.stage(row, load)
         self._board.state("running", f"Measuring {load.name}.")
@@ -146,6 +152,7 @@ class Leader:
         try:
             ends = self._all_answer("ended", stage)
         finally:
+            self._fleet.level_ends()
             row.end_us = (time.monotonic_ns() - self._t0_ns) // 1000
             row.issue_end_us = row.end_us
             self._board.stage(row, load)
@@ -153,16 +160,19 @@ class Leader:
         row.end_us = (max(e["end_ns"] for e in ends) - self._t0_ns) // 1000
         self._board.stage(row, load)
 
-    def _seat_users(self, wanted: int) -> list[int]:
-        """Have so many Locust users; how many each worker got."""
-        self._need_machine().users(wanted)
-        while sum(self._seats.values()) != wanted:
+    def _seat_users(self, wanted: int, alive: list[int]) -> list[int]:
+        """Have so many Locust users; how many each worker that is left got."""
+        told_s = 0.0
+        while sum(self._seats.get(k, 0) for k in alive) != wanted:
+            if time.monotonic() > told_s:  # again, for a message may have met a cut line
+                told_s = time.monotonic() + SEATED_WITHIN_S
+                self._need_machine().users(wanted)
             self._take_message(0.02)
-        return [self._seats.get(k, 0) for k in range(self._plan.n_workers)]
+        return [self._seats.get(k, 0) for k in alive]
 
     def _all_answer(self, kind: str, stage: int) -> list[dict[str, Any]]:
         answers: dict[int, dict[str, Any]] = {}
-        while len(answers) < self._plan.n_workers:
+        while not answers.keys() >= set(self._fleet.alive):
             message = self._take_message(0.1)
             if message and message[0] == kind and message[1]["stage"] == stage:
                 if message[1].get("problem"):
@@ -181,11 +191,12 @@ class Leader:
             self._seats[content["worker"]] = content["seats"]
         elif kind == "pulse":
             self._board.pulse(content)
+            self._fleet.pulse(content)
         elif kind == "hopeless":
             raise RunEnded("failed", f"{content['why']} What was measured until then is kept.")
         elif kind == "failing":
             self._failing.add(content["worker"])
-            if self._failing >= {k for k, n in self._seats.items() if n}:
+            if self._failing >= {k for k in self._fleet.alive if self._seats.get(k)}:
                 raise StartFailed(content["why"], content["http_status"])
         else:
             return kind, content
@@ -201,14 +212,15 @@ class Leader:
             raise RunEnded("stopped", "Stopped; what was measured until then is kept.")
         self._crew.mend_decoders()
         self._look_at_first_answers()
-        if dead := self._crew.dead_worker():
-            worker, code = dead
-            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            raise RunEnded(
-                "interrupted",
-                f"Load worker {worker} {how}, so the load was no longer what the plan says; the "
-                "run was ended. What was measured until then is kept; see the run's log.",
-            )
+        self._fleet.look(self._note)
+
+    def _note(self, sentence: str) -> None:
+        """One more sentence on what the run's numbers lack."""
+        self._notes.append(sentence)
+        self._folder.write(
+            "run.json", {**(self._folder.read("run.json") or {}), "notes": self._notes}
+        )
+        self._board.notes(self._notes)
 
     def _look_at_first_answers(self) -> None:
         """Until one is complete; the decoders tell of them about once a second."""
@@ -232,8 +244,13 @@ class Leader:
             self._crew.wait_workers(CUT_S if early else 10)
         self._crew.end()
         self._crew.wait_decoders(CUT_S if ending.state == "stopped" else DECODE_S)
+        for sentence in [*self._fleet.bring_home(self._say_decoding), *self._fleet.account()]:
+            self._note(sentence)
         ending = self._explained(ending)
         self._board.state(ending.state, " ".join([ending.message, *self._clock_step()]))
+
+    def _say_decoding(self, sentence: str) -> None:
+        self._board.state("decoding", sentence)
 
     def _explained(self, ending: RunEnded) -> RunEnded:
         """A run whose answers all failed has failed, and the endpoint's own words say why."""

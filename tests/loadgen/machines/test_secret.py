@@ -35,7 +35,7 @@ def test_on_loopback_none_is_needed_but_one_that_is_named_counts():
 
 
 def test_a_variable_that_is_not_set_is_named():
-    with pytest.raises(SecretError, match="LOAD_SECRET with the secret .* is not set here"):
+    with pytest.raises(SecretError, match=r"LOAD_SECRET with the secret .* is not set here"):
         keys_for("127.0.0.1", "LOAD_SECRET", {"LOAD_SECRET": ""})
 
 
