@@ -8,12 +8,16 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
-from analysis.frames import number, words
+import pandas as pd
+
+from analysis.cache_check import cache_check
+from analysis.frames import number, where, words
 from analysis.levels import levels
 from analysis.reading import Ask, Reading, read, rows
 from analysis.slo import worst_result
 from analysis.validity import Validity, worst
 from analysis.verdict import headline
+from analysis.windows import is_complete, is_load
 
 Json = dict[str, Any]
 
@@ -32,6 +36,8 @@ def show_of(reading: Reading) -> Json:
         "outcomes": _outcomes(reading),
         "failures": _failures(reading),
         "slo": _slo(found),
+        "cache": _cache(reading),
+        "search": _facts(reading).get("search") or [],
         "levels": found,
     }
     return {"verdict": headline(shown).to_dict(), **shown}
@@ -57,6 +63,10 @@ def _run(reading: Reading) -> Json:
         "self_test": _parsed(row.get("self_test")),
         "notes": _parsed(row.get("notes")) or [],
         "host": _text(row.get("host")),
+        "machines": _facts(reading).get("machines"),
+        "targets": _facts(reading).get("targets"),
+        "prompts": _facts(reading).get("prompts"),
+        "replay": _facts(reading).get("replay"),
         "model": reading.plan.target.model if reading.plan else _text(row.get("model")),
         "target": reading.plan.target.url if reading.plan else _text(row.get("url")),
     }
@@ -115,6 +125,20 @@ def _slo(found: list[Json]) -> Json:
         if slo["result"] != "met"
     ]
     return {"result": worst_result([slo["result"] for slo in results]), "broken": broken}
+
+
+def _facts(reading: Reading) -> Json:
+    """What the run learned that has no column of its own."""
+    return _parsed(reading.run.get("facts")) or {}
+
+
+def _cache(reading: Reading) -> Json:
+    """Whether prompts were answered from a prefix cache; over the whole run, warm-up left out."""
+    parts = [where(s.requests, is_complete(s.requests) & is_load(s.requests)) for s in reading.stages]
+    requests = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    traffic = reading.plan.traffic() if reading.plan else ()
+    prefixes = {t.name: t.workload.prefix.tokens if t.workload.prefix else 0 for t in traffic}
+    return cache_check(requests, _facts(reading).get("cache"), prefixes).to_dict()
 
 
 def _most(values: Any) -> float | None:

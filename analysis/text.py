@@ -39,6 +39,8 @@ def _head(shown: Json) -> str:
         *ended,
         *([] if ended and not shown["levels"] else judged),
         *([("Self-test", run["self_test"]["sentence"])] if run["self_test"] else []),
+        *(("Search", answer["sentence"]) for answer in shown["search"]),
+        *([("Cache", shown["cache"]["sentence"])] if shown["cache"]["contaminated"] else []),
         *(("Note", note) for note in _new_notes(run)),
         ("Outcomes", ", ".join(f"{n:,} {kind}" for kind, n in shown["outcomes"].items()) or "none"),
     ]

@@ -58,7 +58,8 @@ def _by_class(levels: list[Json]) -> tuple[str, Tone, list[str]]:
     if len(names) == 1:
         return *found[0], []
     said = [f"{name}: {text}" for name, (text, _) in zip(names, found, strict=True)]
-    return said[0], min((tone for _, tone in found), key=WORST_FIRST.index), said[1:]
+    tones: list[Tone] = [tone for _, tone in found]
+    return said[0], min(tones, key=WORST_FIRST.index), said[1:]
 
 
 def _of_class(levels: list[Json]) -> tuple[str, Tone]:

@@ -89,17 +89,27 @@ def _read(read: Callable[[Any], Any], document: Any) -> str | None:
 def _get(target: Target, path: str) -> Any:
     """The JSON at the server's `path`; None if it is none, _UNREACHABLE if nobody answers."""
     try:
+        found = fetch(target, path)
+        return _UNREACHABLE if found is None else json.loads(found[1])
+    except (ValueError, RecursionError):
+        return None
+
+
+def fetch(target: Target, path: str) -> tuple[int, bytes] | None:
+    """Status and body (its first MOST_BYTES) of a GET on the target's server; None: no answer.
+
+    Raises ValueError for a URL or a key that cannot be sent.
+    """
+    try:
         where, path = _place(target["url"], path)
         connection = _connection(where, target)
         try:
             connection.request("GET", path, headers=_headers(target))
             answer = connection.getresponse()
-            return json.loads(answer.read(MOST_BYTES))
+            return answer.status, answer.read(MOST_BYTES)
         finally:
             connection.close()
     except (OSError, http.client.HTTPException):
-        return _UNREACHABLE
-    except (ValueError, RecursionError):
         return None
 
 

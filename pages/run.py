@@ -94,6 +94,10 @@ def judged(run: Json, shown: Json) -> None:
         if not shown["levels"]:
             return
     verdict(TONES[shown["verdict"]["tone"]], *verdict_words(shown))
+    for answer in shown["search"]:
+        st.markdown(f":blue[:material/search:] {label(answer['sentence'], 600)}")
+    if shown["cache"]["contaminated"]:
+        st.warning(label(shown["cache"]["sentence"], 600), icon=":material/cached:")
     for note in shown["run"]["notes"]:
         st.markdown(f":orange[:material/info: {label(note, 400)}]")
 
