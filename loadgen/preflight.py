@@ -22,6 +22,7 @@ from loadgen.transport.endpoint import HttpVersion
 from loadgen.wire.registry import APIS
 from storage.records import RequestRow
 
+PROMPT = "Count from one to ten."
 MAX_TOKENS = 16
 MOST_TRIES = 3
 UNLIKE_HTTP_1 = ("malformed", "reset")  # what comes of HTTP/1.1 where only HTTP/2 is spoken
@@ -104,7 +105,7 @@ def _ask(
         request_id=0,
         stage=0,
         due_ns=None,
-        prompt="Count from one to ten.",
+        prompt=PROMPT,
         prompt_tokens=5,
         max_tokens=min(most_tokens, round(mean_of(work.output_tokens) or most_tokens)),
         ignore_eos=work.ignore_eos,

@@ -1,0 +1,106 @@
+"""All prompts are built before the clock starts; how far it is and how they were counted is said."""
+
+import json
+
+import pytest
+from tokenizers_made import save_tokenizer
+
+from loadgen.building import build
+from loadgen.plan import PlanError, parse
+from loadgen.prompts.material import FOLDER, Ask, load
+from loadgen.run_folder import RunFolder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "run-1"
+    path.mkdir()
+    return RunFolder(path)
+
+
+def plan_of(target=None, **fields):
+    stages = [{"concurrency": 1, "requests": 1}]
+    return parse(
+        {
+            "target": {"url": "sim://null", "model": "m", **(target or {})},
+            "stages": stages,
+            **fields,
+        }
+    )
+
+
+def built(plan, folder):
+    news: list[tuple[float, str]] = []
+    run = {"target_url": "http://127.0.0.1:9"}
+    return build(plan, run, folder, lambda share, said: news.append((share, said))), news
+
+
+def test_the_simulator_counts_words_and_nobody_is_asked(folder):
+    plan = plan_of()
+    told, news = built(plan, folder)
+    assert (told["default"]["counted_by"], told["default"]["off"]) == ("words", (0, 0))
+    assert json.loads(json.dumps(told))["default"]["overhead_tokens"] is None
+    assert news[-1] == (1.0, "Building prompts: 100%.")
+    prompt = load(folder.path / FOLDER, plan).prompt(Ask(0, 0, 0, 256))
+    assert len(prompt.text.split()) == 256
+
+
+def test_a_tokenizer_counts_and_gives_others_their_turn(folder, tmp_path):
+    name = str(save_tokenizer(tmp_path / "tokenizer.json"))
+    told, news = built(plan_of({"tokenizer": name}), folder)
+    assert (told["default"]["counted_by"], told["default"]["off"]) == ("tokenizer", (0, 0))
+    assert told["default"]["counter"] == f"the tokenizer {name}"
+    assert len(news) > 10
+    assert [share for share, _ in news] == sorted(share for share, _ in news)
+
+
+def test_a_files_prompts_are_counted_kept_and_what_was_left_out_is_said(folder, tmp_path):
+    good = {"conversations": [{"from": "human", "value": "one two"}, {"from": "gpt", "value": "x"}]}
+    file = tmp_path / "talks.json"
+    file.write_text(json.dumps([good] * 450 + [{"conversations": []}] * 3))
+    name = str(save_tokenizer(tmp_path / "tokenizer.json"))
+    plan = plan_of({"tokenizer": name}, workload={"file": {"path": str(file)}})
+    told, news = built(plan, folder)
+    assert told["default"] == {
+        "counted_by": "tokenizer",
+        "file": str(file),
+        "prompts": 450,
+        "skipped": 3,
+        "overhead_tokens": None,
+        "note": f"3 broken conversations of {file} were skipped, the first: {file}, item 451 has "
+        "no turn of a human.",
+    }
+    assert any(0.1 < share < 0.9 for share, _ in news)
+    prompt = load(folder.path / FOLDER, plan).prompt(Ask(0, 0, 0, 5))
+    assert (prompt.text, prompt.tokens, prompt.output_tokens) == ("one two", 2, 1)
+
+
+def test_without_a_tokenizer_a_files_tokens_are_unknown_unless_words_shall_do(folder, tmp_path):
+    file = tmp_path / "prompts.csv"
+    file.write_text("prompt\none two\n")
+    for by, tokens in (("auto", None), ("words", 2)):
+        plan = plan_of(workload={"file": {"path": str(file)}, "count_by": by})
+        told, _ = built(plan, folder)
+        assert told["default"]["counted_by"] == (by if by == "words" else None)
+        assert load(folder.path / FOLDER, plan).prompt(Ask(0, 0, 0, 5)).tokens == tokens
+
+
+def test_more_prompts_than_a_plan_can_use_are_not_kept(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("loadgen.building.USUAL_MOST_PROMPTS", 10)
+    file = tmp_path / "prompts.csv"
+    file.write_text("prompt\n" + "hello\n" * 11)
+    told, _ = built(plan_of(workload={"file": {"path": str(file)}}), folder)
+    assert told["default"]["prompts"] == 10
+    assert "holds more prompts than the 10 first ones" in told["default"]["note"]
+
+
+def test_a_file_or_a_tokenizer_that_is_no_good_is_a_mistake_of_the_plan(folder, tmp_path):
+    missing = {"file": {"path": str(tmp_path / "no")}}
+    with pytest.raises(PlanError, match=r"workload\.file: .*no cannot be read: No such file"):
+        built(plan_of(workload=missing), folder)
+    with pytest.raises(PlanError, match=r"There is no tokenizer .* \(target\.tokenizer\)"):
+        built(plan_of({"tokenizer": "/no/such.json"}), folder)
+    broken = tmp_path / "talks.json"
+    broken.write_text('[{"conversations": []}]')
+    with pytest.raises(PlanError, match=r"holds no prompts\. .*item 1 has no turn of a human"):
+        built(plan_of(workload={"file": {"path": str(broken)}}), folder)
