@@ -1,4 +1,4 @@
-"""All prompts are built before the clock starts; how far it is and how they were counted is said."""
+"""All prompts are built before the clock starts, and it is said how far and by whose count."""
 
 import json
 
