@@ -15,11 +15,10 @@ MOST_TOKENS = 1_000_000  # as in a plan
 _MOST_S = 1e11  # the year 5138: such seconds since 1970 are milliseconds
 
 # 7 decimals (100 ns) are Azure's; strptime's %f knows 6.  Years beyond 2261 overflow int64 ns.
-_DATE = re.compile(
-    r"\s*((?:19|20|21)[0-9]{2}-[0-9]{2}-[0-9]{2}"
-    r"[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)"
-    r"\s*(Z|[+-][0-9]{2}:?[0-9]{2})?\s*"
+_PLAIN_DATE = re.compile(
+    r"(?:19|20|21)[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 )
+_DATE = re.compile(rf"\s*({_PLAIN_DATE.pattern})\s*(Z|[+-][0-9]{{2}}:?[0-9]{{2}})?\s*")
 _A_DATE = "a date and time such as 2023-11-16 18:17:03.9799600"
 
 
@@ -55,17 +54,17 @@ def times(chunk: Chunk, column: str, unit: Unit) -> NDArray[np.float64]:
 
 def dates_ns(chunk: Chunk, column: str) -> NDArray[np.int64]:
     """Dates with time of day as ns since 1970; without a zone they count as UTC."""
-    cells = chunk.columns[column]
-    found = [_DATE.fullmatch(cell) if isinstance(cell, str) else None for cell in cells]
-    _check(chunk, column, np.array([match is not None for match in found]), _A_DATE)
-    matches = [match for match in found if match]
+    dates, zones_ns = chunk.columns[column], np.zeros(1, np.int64)
+    if not all(isinstance(cell, str) and _PLAIN_DATE.fullmatch(cell) for cell in dates):
+        found = [_DATE.fullmatch(cell) if isinstance(cell, str) else None for cell in dates]
+        _check(chunk, column, np.array([match is not None for match in found]), _A_DATE)
+        dates = [match[1] for match in found if match]
+        zones_ns = np.array([_zone_ns(match[2]) for match in found if match], np.int64)
     try:
-        stamps = np.array([match[1] for match in matches], "datetime64[ns]").view(np.int64)
+        return np.array(dates, "datetime64[ns]").view(np.int64) - zones_ns
     except ValueError:  # a 13th month, a 25th hour
-        raise chunk.error(_first_impossible(matches), column, _A_DATE) from None
-    if any(match[2] for match in matches):
-        stamps = stamps - np.array([_zone_ns(match[2]) for match in matches], np.int64)
-    return stamps
+        row = next(row for row, date in enumerate(dates) if not _is_possible(date))
+        raise chunk.error(row, column, _A_DATE) from None
 
 
 def is_date(cell: object) -> bool:
@@ -132,13 +131,12 @@ def _check(chunk: Chunk, column: str, good: NDArray[np.bool_], expected: str) ->
         raise chunk.error(int(np.argmin(good)), column, expected)
 
 
-def _first_impossible(matches: Sequence[re.Match[str]]) -> int:
-    for row, match in enumerate(matches):
-        try:
-            np.datetime64(match[1], "ns")
-        except ValueError:
-            return row
-    raise AssertionError("every date is possible")
+def _is_possible(date: str) -> bool:
+    try:
+        np.datetime64(date, "ns")
+    except ValueError:
+        return False
+    return True
 
 
 def _zone_ns(zone: str | None) -> int:

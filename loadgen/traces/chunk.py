@@ -1,13 +1,13 @@
 """Some thousand rows of a file as columns, and which columns a format wants."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from loadgen.traces.trace import TraceError
 
-CHUNK_ROWS = 65_536  # bounds what lies in memory as Python objects
+CHUNK_ROWS = 8_192  # bounds what lies in memory as Python objects
 _SHOWN_CHARS = 40
 
 
@@ -28,7 +28,7 @@ class Chunk:
 
     path: Path
     lines: Sequence[int]
-    columns: dict[str, Sequence[Any]]
+    columns: Mapping[str, Sequence[Any]]
     names: dict[str, str]
     is_text: bool
 

@@ -78,6 +78,7 @@ class Draft:
         pieces = self._pieces
         at = np.concatenate([piece.at for piece in pieces])
         order = np.argsort(at, kind="stable")
+        n_out_of_order = int((np.diff(at) < 0).sum())
         t_s = (at[order] - at.min()) / ticks_per_s
         blocks = _all_blocks(pieces)
         texts = _all_texts(pieces)
@@ -89,11 +90,11 @@ class Draft:
             t_s=t_s,
             prompt_tokens=np.concatenate([piece.prompt_tokens for piece in pieces])[order],
             output_tokens=np.concatenate([piece.output_tokens for piece in pieces])[order],
-            prefix_ids=blocks and renumbered(blocks.take(order)),
+            prefix_ids=blocks and renumbered(blocks.take(order) if n_out_of_order else blocks),
             prefix_group=_all_numbers(groups, pieces, order),
             session=_all_numbers(sessions, pieces, order),
             text=texts and [texts[i] for i in order.tolist()],
-            notes=self._notes(int((np.diff(at) < 0).sum())),
+            notes=self._notes(n_out_of_order),
         )
 
     def _notes(self, n_out_of_order: int) -> tuple[str, ...]:

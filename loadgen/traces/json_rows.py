@@ -12,6 +12,7 @@ from loadgen.traces.chunk import CHUNK_ROWS, Chunk, Wanted, found_names, plain
 from loadgen.traces.trace import TraceError
 from loadgen.traces.trace_file import check_is_text
 
+_MARK = b"\xef\xbb\xbf"  # of byte order
 _Rows = list[tuple[int, dict[str, Any]]]
 
 
@@ -39,12 +40,12 @@ def key_names(path: Path) -> list[str]:
 
 def _numbered_objects(path: Path, file: BufferedReader) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(file, 1):
-        stripped = (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).strip()
-        if not stripped:
-            continue
+        text = line.removeprefix(_MARK) if number == 1 else line
         try:
-            value = orjson.loads(stripped)
+            value = orjson.loads(text)
         except orjson.JSONDecodeError as error:
+            if not text.strip():
+                continue
             raise TraceError(f"{path}, line {number} is not JSON: {error}.") from None
         if not isinstance(value, dict):
             raise TraceError(
@@ -61,19 +62,18 @@ def _chunk(path: Path, rows: _Rows, wanted: Wanted, names: dict[str, str]) -> Ch
     for ours, aliases in {**wanted.required, **wanted.optional}.items():
         present = [keys[alias] for alias in aliases if alias in keys]
         if present:
-            columns[ours] = [_first(row, present) for _, row in rows]
+            columns[ours] = _column(rows, present)
         elif ours in wanted.required:
             columns[ours] = [None] * len(rows)
         shown[ours] = names.get(ours) or (present or aliases)[0]
     return Chunk(path, [line for line, _ in rows], columns, shown, is_text=False)
 
 
-def _first(row: dict[str, Any], keys: list[str]) -> Any:
-    for key in keys:
-        value = row.get(key)
-        if value is not None:
-            return value
-    return None
+def _column(rows: _Rows, keys: list[str]) -> list[Any]:
+    """Each row's value under the first of `keys` that it has and that is not null."""
+    if len(keys) == 1:
+        return [row.get(keys[0]) for _, row in rows]
+    return [next((row[key] for key in keys if row.get(key) is not None), None) for _, row in rows]
 
 
 _KINDS = {list: "array", str: "string", int: "number", float: "number"}
