@@ -28,8 +28,8 @@ BLOCK = 4096  # turns of a block, about: conversations of many turns make smalle
 KEPT_BLOCKS = 8
 NO_GROUP = -1
 COLUMNS = ("prompt_tokens", "output_tokens", "prefix", "group", "turns", "think", "pause")
-# Purposes of random streams beside a class's columns; they follow after seed and level.
-ARRIVAL_STREAM, CLASS_STREAM, DRAW_STREAM = 0, 1, 2
+# What random streams are for: the word after seed and level (replay.py has 1, 2 and 3).
+ARRIVAL_STREAM, CLASS_STREAM, DRAW_STREAM = 11, 12, 13
 
 
 class Drawn(NamedTuple):
@@ -94,6 +94,15 @@ class Draws:
         number, row = divmod(index, self.size)
         begins = self.block(number).begins
         return int(begins[row + 1] - begins[row])
+
+    def turns_of(self, indices: Ints) -> Ints:
+        """`turns` of many, in increasing order."""
+        numbers, rows = np.divmod(indices, self.size)
+        found = np.empty(len(indices), np.int64)
+        for number in np.unique(numbers).tolist():
+            mine = numbers == number
+            found[mine] = np.diff(self.block(number).begins)[rows[mine]]
+        return found
 
     def pause_ns(self, index: int) -> int:
         """How long a user of closed loop waits before it begins conversation `index`."""

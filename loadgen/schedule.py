@@ -1,39 +1,20 @@
-"""(plan, seed) -> what each worker sends and when: pure, the same for any number of workers."""
+"""What each worker sends and when: its share of every level, and the requests in it."""
 
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from heapq import merge
-from itertools import count, cycle
-from random import Random
-from typing import Any, Literal
+from itertools import count
 
-from loadgen.arrivals import ARRIVALS
-from loadgen.plan import ClosedLoop, Load, OpenLoop, Plan
-from loadgen.plan_lengths import mean_of
+import numpy as np
+
+from loadgen.arrival_rows import Rows, dealt
+from loadgen.level_schedule import LevelSchedule
+from loadgen.plan import Load, Plan
+from loadgen.planned import Phase, PlannedRequest, Visit
 from loadgen.prompts import SyntheticPrompts
-from loadgen.seats import LoadPart, Role, class_of_seat, is_open, parts
+from loadgen.seats import Role, split
 
-
-@dataclass(frozen=True, slots=True)
-class PlannedRequest:
-    """One request as the plan wants it.  due_ns counts from the stage's begin; None if closed."""
-
-    request_id: int
-    stage: int
-    due_ns: int | None
-    prompt: str
-    prompt_tokens: int
-    max_tokens: int
-    ignore_eos: bool
-    is_streamed: bool = True  # False: one answer in one piece
-    inputs: int = 1  # prompts per request (embeddings)
-    traffic: int = 0  # index into plan.traffic()
-    messages: list[dict[str, Any]] | None = None  # None: one user message, the prompt
-    conversation: int | None = None
-    turn: int | None = None
-    prefix_group: int | None = None
-    prompt_no: int | None = None  # identity of a prompt that may come again
-    phase: Literal["warmup", "measure"] = "measure"
+__all__ = ["PlannedRequest", "Shard", "Share", "Visit", "quotas"]
+PREPARED_ROWS = 2**21  # so many arrivals are known before the clock starts; others as it runs
 
 
 class Shard:
@@ -47,88 +28,132 @@ class Shard:
             raise AssertionError(
                 f"worker {worker} of {n_workers}: a reconnected worker has no shard"
             )
-        self._plan = plan
-        self._worker = worker
-        self._n_workers = n_workers
+        self.plan = plan
+        self.worker = worker
+        self.n_workers = n_workers
         self._ids = count(worker, n_workers)
         self._prompts = [
             SyntheticPrompts(
-                round(mean_of(t.workload.prompt_tokens) or 1),
-                plan.seed,
-                unique=t.workload.unique_prompts,
+                longest(one.workload.prompt_tokens), plan.seed, unique=one.workload.unique_prompts
             )
-            for t in plan.traffic()
+            for one in plan.traffic()
         ]
 
-    def seat(self, stage: int, load: Load, role: Role) -> Iterator[PlannedRequest]:
-        """The requests of one seat of a closed part, in order; endless: the level has an end.
+    def share(self, stage: int, load: Load) -> "Share":
+        """This worker's share of a level, made ready; raises ValueError if a file is no good."""
+        return Share(self, stage, load)
 
-        Its n-th request is the same on whichever worker it sits.
+    def request_id(self) -> int:
+        """The next one."""
+        return next(self._ids)
+
+    def prompt(self, traffic: int, stage: int, index: int, n_tokens: int) -> str:
+        """The text of a request."""
+        return self._prompts[traffic].prompt(stage, index, n_tokens)
+
+
+class Share:
+    """One worker's share of one level: its arrivals, and the visits of its seats."""
+
+    def __init__(self, shard: Shard, stage: int, load: Load) -> None:
+        self.stage = stage
+        self.load = load
+        self._shard = shard
+        self._schedule = LevelSchedule(shard.plan, stage, load)
+        self.parts = self._schedule.parts
+        self._classes = [part.seat_classes() for part in self.parts]
+        self._numbers: dict[tuple[int, int], Iterator[int]] = {}
+        self._rows = dealt(self._schedule.rows(), shard.worker, shard.n_workers)
+        self._ready: deque[Rows] = deque()
+        rows = 0
+        while rows < PREPARED_ROWS and (block := next(self._rows, None)) is not None:
+            self._ready.append(block)
+            rows += len(block)
+
+    def arrivals(self) -> Iterator[Visit]:
+        """This worker's arrivals: every n-th of the whole schedule."""
+        while True:
+            block = self._ready.popleft() if self._ready else next(self._rows, None)
+            if block is None:
+                return
+            columns = (block.traffic, block.index, block.turns, block.due_ns)
+            yield from map(Visit, *(column.tolist() for column in columns))
+
+    def most_within(self, seconds: float) -> int:
+        """Arrivals of this worker within so many seconds, where they are densest."""
+        if not self._ready:
+            return 0
+        due_ns = np.concatenate([rows.due_ns for rows in self._ready])
+        upto = np.searchsorted(due_ns, due_ns + round(seconds * 1e9))
+        return int((upto - np.arange(len(due_ns))).max(initial=0))
+
+    def spans(self, role: Role) -> list[tuple[int, int]]:
+        """The [begin, end) in ns of the level during which a seat is on."""
+        return self.parts[role.part].spans(role.seat)
+
+    def number_from(self, first: int) -> None:
+        """The stage's own seats on this worker take their requests from number `first` on.
+
+        Workers told the sum of the quotas before theirs send each number once: of a file's prompts
+        as many as were asked for.  Where classes or conversations are mixed nobody knows how many
+        numbers a quota needs, so there every worker takes every n-th.
         """
-        part = parts(self._plan, load)[role.part]
-        assert isinstance(part.load, ClosedLoop)
-        traffic = class_of_seat(self._plan, part, role.seat)
-        for n in count():
-            yield self._request(stage, traffic, n * part.load.peak + role.seat, None)
+        classes = self.parts[0].classes
+        is_simple = len(classes) == 1 and (
+            self._shard.plan.traffic()[classes[0]].workload.conversation is None
+        )
+        if is_simple:
+            self._numbers[0, classes[0]] = count(first)
 
-    def open(self, stage: int, load: Load) -> Iterator[PlannedRequest]:
-        """This worker's share of the level's arrivals: every n-th of the whole schedule."""
-        for index, (due_ns, traffic) in enumerate(arrivals(self._plan, stage, load)):
-            if index % self._n_workers == self._worker:
-                yield self._request(stage, traffic, index, due_ns)
+    def visits(self, role: Role) -> Iterator[Visit]:
+        """What a seat does, visit by visit; endless, for it is the level that ends.
 
-    def _request(self, stage: int, traffic: int, index: int, due_ns: int | None) -> PlannedRequest:
-        work = self._plan.traffic()[traffic].workload
+        Seats of one class draw from the same numbers, whichever asks first.
+        """
+        traffic = self._classes[role.part][role.seat]
+        every_nth = count(self._shard.worker, self._shard.n_workers)
+        numbers = self._numbers.setdefault((role.part, traffic), every_nth)
+        for index in numbers:
+            yield self._schedule.visit(traffic, index)
+
+    def think_ns(self, visit: Visit, turn: int) -> int:
+        """The pause between the end of the turn before and this turn."""
+        return self._schedule.drawn(visit.traffic, visit.number, turn).think_ns
+
+    def request(self, visit: Visit, turn: int, due_ns: int | None, phase: Phase) -> PlannedRequest:
+        """One turn of a visit.  due_ns: from the level's begin."""
+        traffic, index = visit.traffic, visit.number
+        work = self._shard.plan.traffic()[traffic].workload
+        drawn = self._schedule.drawn(traffic, index, turn)
+        talk = self._schedule.talk(traffic, index, turn)
         return PlannedRequest(
-            request_id=next(self._ids),
-            stage=stage,
+            request_id=self._shard.request_id(),
+            stage=self.stage,
             due_ns=due_ns,
-            prompt=self._prompts[traffic].prompt(stage, index),
-            prompt_tokens=round(mean_of(work.prompt_tokens) or 1),
-            max_tokens=round(mean_of(work.output_tokens) or 1),
+            prompt=self._shard.prompt(traffic, self.stage, index, drawn.prompt_tokens),
+            prompt_tokens=drawn.prompt_tokens,
+            max_tokens=drawn.output_tokens,
             ignore_eos=work.ignore_eos,
             is_streamed=work.stream,
             inputs=work.inputs_per_request,
             traffic=traffic,
+            conversation=None if talk is None else talk.conversation,
+            turn=None if talk is None else talk.turn,
+            turns=visit.turns,
+            prefix_group=drawn.prefix_group,
+            phase=phase,
         )
 
 
-def arrivals(plan: Plan, stage: int, load: Load) -> Iterator[tuple[int, int]]:
-    """(due_ns from the level's begin, class) of every arrival of a level's open parts, in order."""
-    found = [p for p in parts(plan, load) if is_open(p)]
-    yield from merge(*(_part_arrivals(plan, stage, k, part) for k, part in enumerate(found)))
-
-
-def _part_arrivals(plan: Plan, stage: int, k: int, part: LoadPart) -> Iterator[tuple[int, int]]:
-    classes = cycle(part.classes)
-    for due_ns in due_times_ns(plan, stage, part.load, k):
-        yield due_ns, next(classes)
-
-
-def due_times_ns(plan: Plan, stage: int, load: Load, part: int = 0) -> Iterator[int]:
-    """All arrivals of an open load, ns from its begin; ends with its seconds or its requests."""
-    if not isinstance(load, OpenLoop) or not isinstance(load.rate_per_s, float | int):
-        raise AssertionError(f"level {stage} is not open loop at a constant rate")
-    seed = f"{plan.seed}/{stage}" if part == 0 else f"{plan.seed}/{stage}/{part}"
-    times = ARRIVALS[load.arrivals](load.rate_per_s, Random(seed))
-    end_ns = None if load.seconds is None else load.seconds * 1e9
-    for index, due_ns in enumerate(times):
-        if load.requests is not None and index >= load.requests:
-            return
-        if end_ns is not None and due_ns >= end_ns:
-            return
-        yield due_ns
+def longest(length: object) -> int:
+    """Words that a pool of prompts of this length needs."""
+    if isinstance(length, int):
+        return length
+    return int(getattr(length, "high", None) or 100_000)
 
 
 def quotas(requests: int | None, seats: list[int]) -> list[int | None]:
     """A closed stage's requests split over workers in proportion to their seats; sums exactly."""
-    if requests is None:
+    if requests is None or not sum(seats):
         return [None] * len(seats)
-    total, given, upto = sum(seats), 0, 0
-    shares: list[int | None] = []
-    for n in seats:
-        upto += n
-        share = requests * upto // total - given
-        shares.append(share)
-        given += share
-    return shares
+    return list(split(requests, seats))

@@ -10,23 +10,25 @@ import gevent
 from gevent.event import Event
 
 from loadgen.clock_pairs import note_clocks
+from loadgen.closed_seat import closed_seat
 from loadgen.collector import Collector
+from loadgen.conductor import Conductor
 from loadgen.early_stop import FailingStart, failure_of
-from loadgen.levels import Level, closed_seat, conductor, drain
-from loadgen.plan import Load, OpenLoop, Plan
-from loadgen.plan_shapes import peak_of
+from loadgen.levels import Level, OnEnd, drain
+from loadgen.plan import Load, Plan
 from loadgen.plan_stages import load_of
+from loadgen.planned import PlannedRequest
 from loadgen.pulse import Counts, HubTick, PulseMaker, every_second
 from loadgen.run_folder import RunFolder
-from loadgen.schedule import PlannedRequest, Shard
-from loadgen.seats import CONDUCTOR, Role, parts
+from loadgen.schedule import Shard, Share
+from loadgen.seats import CONDUCTOR, Role
 from loadgen.senders import Senders
 from loadgen.transport.aside import NativeThread
 from loadgen.transport.call import Done
 from loadgen.transport.connecting import ConnectFailed
 from storage.raw_spool import RawWriter, SpoolError
 
-WARM_OPEN_S = 0.5  # open loop: connections for this many seconds of arrivals are opened beforehand
+WARM_OPEN_S = 0.5  # open loop: connections for so many seconds of arrivals are opened beforehand
 YOUNG_EVERY_S = 10
 
 
@@ -57,6 +59,7 @@ class Worker:
         self._hub = HubTick()
         self._pulses = PulseMaker(index, folder.spool, run["t0_mono_ns"])
         self._seats = 0
+        self._share: Share | None = None  # of the level that was made ready
         self._level: Level | None = None
         self._level_name = ""
         self._gate = Event()  # opens when the next level begins
@@ -96,21 +99,24 @@ class Worker:
 
     def _play(self, level: Level, role: Role) -> None:
         if role.part == CONDUCTOR:
-            arrivals = self._shard.open(level.stage, level.load)
-            conductor(level, role, arrivals, self._perform)
+            Conductor(level, self).play(role)
         else:
-            requests = self._shard.seat(level.stage, level.load, role)
-            closed_seat(level, role, requests, self._perform)
+            closed_seat(level, role, self)
 
     def _level_of(self, content: dict[str, Any]) -> Level:
-        load = load_of(content["load"])
+        stage, load, quotas = content["stage"], load_of(content["load"]), content["quotas"]
+        share = self._share
+        if share is None or (share.stage, share.load) != (stage, load):
+            share = self._shard.share(stage, load)
+        if quotas[self.index] is not None:
+            share.number_from(sum(quotas[: self.index]))
         return Level(
-            stage=content["stage"],
+            stage=stage,
             load=load,
-            parts=parts(self._plan, load),
+            share=share,
             roles=[Role(*role) for role in content["roles"][self.index]],
             begin_ns=content["begin_ns"],
-            quota=content["quotas"][self.index],
+            quota=quotas[self.index],
         )
 
     def _enough(self, stage: int) -> None:
@@ -120,15 +126,13 @@ class Worker:
 
     def warm(self, stage: int, load: Load) -> None:
         """Make ready for a level before its clock starts; the answer names what failed."""
-        wanted = self._seats
-        for part in parts(self._plan, load):
-            if isinstance(part.load, OpenLoop):
-                wanted += 2 + round(peak_of(part.load.rate_per_s) * WARM_OPEN_S)
         problem = None
         try:
+            share = self._share = self._shard.share(stage, load)
+            wanted = self._seats + share.most_within(WARM_OPEN_S)
             if self._plan.connections == "warm":
                 self._senders.warm(min(wanted, self._plan.limits.max_in_flight))
-        except ConnectFailed as failed:
+        except (ConnectFailed, ValueError) as failed:  # ValueError: a file of the plan is no good
             problem = str(failed)
         self._collector.freeze()  # a full collection may take longer than the head start of `begin`
         self._line.send("warmed", {"worker": self.index, "stage": stage, "problem": problem})
@@ -161,29 +165,51 @@ class Worker:
         self._spool.seal()
         note_clocks(self._folder, f"worker {self.index}")
 
-    def _perform(self, planned: PlannedRequest, due_ns: int | None) -> None:
-        counts, limits = self.counts, self._plan.limits
-        if due_ns is not None and counts.in_flight >= limits.max_in_flight:
+    def perform(self, planned: PlannedRequest) -> int | None:
+        """Send a request of closed loop and wait for its end (levels.Sending)."""
+        counts, nth = self.counts, self.counts.sent
+        counts.in_flight += 1
+        counts.sent += 1
+        try:
+            done = self._senders[planned.traffic].send(planned, None)
+        except SpoolError as error:  # nothing can be recorded, so nothing more is asked
+            self._give_up(str(error))
+            return None
+        finally:
+            counts.in_flight -= 1
+        return self._ended(done, nth)
+
+    def dispatch(self, planned: PlannedRequest, due_ns: int, on_end: OnEnd) -> None:
+        """Send a request that is due now, without waiting (levels.Sending)."""
+        counts, sender = self.counts, self._senders[planned.traffic]
+        if counts.in_flight >= self._plan.limits.max_in_flight:
             counts.not_sent += 1
-            self._senders[planned.traffic].record_not_sent(planned, due_ns)
+            sender.record_not_sent(planned, due_ns)
+            on_end(None)
             return
         nth = counts.sent
         counts.in_flight += 1
         counts.sent += 1
-        if due_ns is not None:
-            counts.dispatch_lags_us.append((time.monotonic_ns() - due_ns) // 1000)
-        try:
-            done = self._senders[planned.traffic].send(planned, due_ns)
-        except SpoolError as error:  # nothing can be recorded, so nothing more is asked
-            self._give_up(str(error))
-            return
-        finally:
+        counts.dispatch_lags_us.append((time.monotonic_ns() - due_ns) // 1000)
+
+        def ended(done: Done | SpoolError) -> None:
             counts.in_flight -= 1
-        if due_ns is not None and done.send_ns is not None:
-            counts.send_lags_us.append((done.send_ns - due_ns) // 1000)
+            if isinstance(done, SpoolError):
+                self._give_up(str(done))
+                on_end(None)
+                return
+            if done.send_ns is not None:
+                counts.send_lags_us.append((done.send_ns - due_ns) // 1000)
+            on_end(self._ended(done, nth))
+
+        sender.begin(planned, due_ns, ended)
+
+    def _ended(self, done: Done, nth: int) -> int | None:
+        """Count it; when it ended, None if it failed."""
         self._count(done, nth)
         if self.on_done is not None:
             self.on_done(self._level_name, done)
+        return done.end_ns if failure_of(done) is None else None
 
     def _count(self, done: Done, nth: int) -> None:
         failure = failure_of(done)
