@@ -41,6 +41,8 @@ def notes_of(trace: Trace, replay: Replay, record: ReplayRecord) -> tuple[str, .
             f"{record.rows} rows."
         )
     notes += [sentence for sentence in (_grid(replay, record), _scale(replay, record)) if sentence]
+    if record.repeated and not (trace.prefix_ids is None and trace.session is None):
+        notes.append("Copies have prefix blocks and conversations of their own.")
     if record.repeated and trace.text is not None:
         notes.append("A copy of a row with a prompt sends that same prompt again.")
     if replay.speed != 1:
@@ -78,5 +80,5 @@ def _scale(replay: Replay, record: ReplayRecord) -> str | None:
     )
     return (
         f"Each of {record.in_window} rows was sent {whole} time{'s' * (whole > 1)}{more}; copies "
-        f"came {where}, with prefix blocks and conversations of their own."
+        f"came {where}."
     )

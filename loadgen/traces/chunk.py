@@ -41,7 +41,7 @@ class Chunk:
         shown = repr(cell) if not isinstance(cell, str) or not self.is_text else cell
         if len(shown) > _SHOWN_CHARS:
             shown = shown[:_SHOWN_CHARS] + "…"
-        seen = f"{name} is missing" if cell is None else f"{name} is {shown or 'empty'}"
+        seen = f"{name} is missing" if cell is None else f"{name} is {shown.strip() or 'empty'}"
         return TraceError(f"{self.path}, line {self.lines[row]}: {seen}; expected {expected}.")
 
 

@@ -281,7 +281,10 @@ def test_copies_share_blocks_and_sessions_with_copies_of_the_same_number_only():
     order = np.lexsort((got.copy, got.row))
     assert got.session[order].tolist() == [0, 2, 0, 2, NONE, NONE, 1, 3]
     assert got.prefix_group[order].tolist() == [0, 0, 0, 0, 1, 1, NONE, NONE]
-    assert got.notes[-1] == "A copy of a row with a prompt sends that same prompt again."
+    assert got.notes[-2:] == (
+        "Copies have prefix blocks and conversations of their own.",
+        "A copy of a row with a prompt sends that same prompt again.",
+    )
 
 
 def test_the_stage_s_seconds_are_real_ones_and_what_is_cut_is_counted():

@@ -1,10 +1,12 @@
 """The format by a file's first line, and the registry that plans name formats from."""
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from loadgen.plan_stages import Replay
+from loadgen.traces.own_columns import IN_MILLISECONDS, IN_SECONDS, OPTIONAL, TOKENS
 from loadgen.traces.registry import TRACES, format_of
 
 
@@ -32,3 +34,9 @@ def test_the_first_line_tells_the_format(tmp_path, first, format_):
     path = tmp_path / "trace"
     path.write_text(first + "\n", encoding="utf-8")
     assert format_of(path) == format_
+
+
+def test_the_docs_name_every_format_and_every_column():
+    docs = (Path(__file__).parents[3] / "docs" / "traces.md").read_text()
+    columns = [*IN_SECONDS, *IN_MILLISECONDS, *sum((*TOKENS.values(), *OPTIONAL.values()), ())]
+    assert [name for name in (*TRACES, *columns) if f"`{name}`" not in docs] == []
