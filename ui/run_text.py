@@ -7,6 +7,7 @@ import pandas as pd
 
 from loadgen.wire.registry import APIS
 from ui.card import Tone
+from ui.load_words import length_text, load_text
 from ui.plain import counted, seconds
 from ui.presets import api_title
 
@@ -33,21 +34,6 @@ def endpoint_text(url: str) -> str:
     return parts.netloc or url
 
 
-def load_text(stages: list[dict[str, Any]]) -> str:
-    """The load in a few words: `closed loop, 1–32 streams, 6 levels`."""
-    if not stages:
-        return ""
-    rates = [s["rate_per_s"] for s in stages if s.get("rate_per_s") is not None]
-    streams = [s["concurrency"] for s in stages if s.get("concurrency") is not None]
-    told: list[str] = []
-    if streams:
-        told.append(f"{_span(streams)} {'stream' if max(streams) == 1 else 'streams'}")
-    if rates:
-        told.append(f"{_span(rates)} requests/s")
-    levels = f", {len(stages)} levels" if len(stages) > 1 else ""
-    return " and ".join(told) + levels
-
-
 def plan_labels(plan: dict[str, Any]) -> list[tuple[str, str]]:
     """Endpoint, its API if not the usual one, model, lengths and load; each (icon, words)."""
     target = plan["target"]
@@ -55,17 +41,20 @@ def plan_labels(plan: dict[str, Any]) -> list[tuple[str, str]]:
     if target["api"] != USUAL_API:
         told.append(("api", api_title(target["api"])))
     told.append(("neurology", target["model"]))
-    told.append(("data_object", workload_text(plan["workload"], target["api"])))
+    for traffic in plan["classes"] or [plan]:
+        named = "" if traffic is plan else f"{traffic['name']}: "
+        api = plan["targets"].get(traffic["target"], target)["api"] if named else target["api"]
+        told.append(("data_object", named + workload_text(traffic["workload"], api)))
     return [*told, ("group", load_text(plan["stages"]))]
 
 
 def workload_text(workload: dict[str, Any], api: str) -> str:
     """Lengths as planned, and whether answers were asked for in one piece; no output, no length."""
-    tokens_in = f"{workload['prompt_tokens']:,} tokens in"
+    tokens_in = f"{length_text(workload['prompt_tokens'])} tokens in"
     if not APIS[api].is_streaming:
         return tokens_in
     in_one_piece = "" if workload["stream"] else ", in one piece"
-    return f"{tokens_in}, {workload['output_tokens']:,} out{in_one_piece}"
+    return f"{tokens_in}, {length_text(workload['output_tokens'])} out{in_one_piece}"
 
 
 def when_text(run: Any, timezone: str | None) -> str:
@@ -100,17 +89,13 @@ def queue_text(ahead: int, message: str) -> str:
 
 def progress(status: dict[str, Any]) -> tuple[float, str]:
     """(share done, words) of a run under way; 0 where the plan has no length in time."""
-    where = f"Level {status['stage'] + 1} of {status['n_stages']}"
+    n_levels = status["n_stages"]  # None while that depends on what the levels show
+    where = f"Level {status['stage'] + 1}{f' of {n_levels}' if n_levels else ''}"
     if name := status.get("stage_name"):
         where += f" ({name})"
     elapsed, planned = status.get("elapsed_s") or 0.0, status.get("planned_s")
     if not planned:
-        share = status["stage"] / max(1, status["n_stages"])
+        share = status["stage"] / n_levels if n_levels else 0.0
         return share, f"{where} · {seconds(elapsed)} so far"
     left = max(0.0, planned - elapsed)
     return min(1.0, elapsed / planned), f"{where} · {seconds(left)} left of {seconds(planned)}"
-
-
-def _span(values: list[float]) -> str:
-    low, high = min(values), max(values)
-    return f"{low:g}" if low == high else f"{low:g}–{high:g}"

@@ -15,6 +15,7 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "output_tokens": {"kind": "file", "path": "lengths.csv", "column": "out"},
     },
     "talk": {
+        "prompt_tokens": 600,
         "conversation": {
             "turns": {"kind": "uniform", "low": 2, "high": 8},
             "think_s": {"kind": "lognormal", "median": 4.5, "sigma": 0.7},
@@ -106,12 +107,17 @@ EVERYTHING: dict[str, Any] = {
         "tokenizer": "tok.json",
         "prices": {"usd_per_m_input": 0.5, "usd_per_m_output": 1.25},
     },
-    "targets": {"b": {"url": "https://b.example/v1", "model": "n"}},
+    "targets": {
+        "b": {"url": "https://b.example/v1", "model": "n", "prices": {"usd_per_m_output": 2}}
+    },
     "classes": [
         {
             "name": "chat",
             "share": 3,
-            "workload": {**WORKLOADS["spreads"], **WORKLOADS["talk"]},
+            "workload": {
+                **WORKLOADS["talk"],
+                "output_tokens": {"kind": "uniform", "low": 1, "high": 9},
+            },
             "slos": [{"metric": "ttft", "percentile": 99, "max_ms": 300}],
         },
         {"name": "batch", "target": "b", "load": {"concurrency": 4, "think_s": 1}, "slos": []},
