@@ -8,15 +8,26 @@ import pandas as pd
 from analysis.frames import Floats, floats
 from analysis.reading import Reading
 from analysis.samples import samples
+from analysis.slo import FROM_SCHEDULE
 
 
 def latency_samples(reading: Reading, metric: str = "ttft") -> pd.DataFrame:
-    """Columns level, ms: one row per complete request of each level's window (float32)."""
-    parts = [(stage.name, samples(metric, stage.cohort).values) for stage in reading.stages]
+    """Columns level, clock, ms: one row per complete request of each level's window (float32).
+
+    clock: "send"; in open loop "schedule" too, the same requests timed from when they were due.
+    """
+    parts = [
+        (stage.name, clock, samples(timed, stage.cohort).values)
+        for stage in reading.stages
+        for clock, timed in (("send", metric), ("schedule", FROM_SCHEDULE.get(metric, "")))
+        if clock == "send" or (timed and stage.kind == "open")
+    ]
+    lengths = [len(values) for _, _, values in parts]
     return pd.DataFrame(
         {
-            "level": np.repeat([name for name, _ in parts], [len(v) for _, v in parts]),
-            "ms": np.concatenate([v for _, v in parts] or [np.array([])]).astype("float32"),
+            "level": np.repeat([level for level, _, _ in parts], lengths),
+            "clock": np.repeat([clock for _, clock, _ in parts], lengths),
+            "ms": np.concatenate([v for _, _, v in parts] or [np.array([])]).astype("float32"),
         }
     )
 

@@ -1,5 +1,7 @@
 """TTFT by percentile: the tail stretched out, with its interval, one line per load level."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -18,34 +20,56 @@ LOG_RATIO = 8  # medians of the levels further apart than this need a log axis
 def ttft_percentile(frame: pd.DataFrame, slo_ms: float | None = None) -> go.Figure:
     """x = -log10(1 - p), y = TTFT in ms, band = 95 % order-statistic interval.
 
-    frame: level, ms; one row per complete request (analysis.chart_frames.latency_samples).
+    frame: level, clock, ms; one row per complete request and clock it is timed by
+    (analysis.chart_frames.latency_samples): dotted from send where a schedule gives another line.
     A line ends where fewer than 10 samples remain; a level of less than 20 shows its median only.
     """
     figure = base(go.Figure())
-    levels = [(str(level), np.sort(part.to_numpy("float64"))) for level, part in _parts(frame)]
+    levels = _parts(frame)
     if not levels:
         return say(figure, "No request was answered, so there is no TTFT to show.")
     has_bands = len(levels) <= MOST_BANDS
     marks = (MOST_MARKS - 100) // len(levels) // (3 if has_bands else 1)
     points = int(np.clip(marks - len(TICKS), 8, 72))
     grid = _grid(max(len(values) for _, values in levels), points)
-    for (level, values), colour in zip(levels, level_colours(len(levels)), strict=True):
+    of_level = list(dict.fromkeys(level.name for level, _ in levels))
+    colours = dict(zip(of_level, level_colours(len(of_level)), strict=True))
+    for level, values in levels:
+        colour = colours[level.name]
         if len(values) < 2 * REMAIN:
-            _median(figure, level, values, colour)
+            _median(figure, level.said, values, colour)
             continue
         p = grid[grid <= 1 - REMAIN / len(values) + 1e-9]
-        if has_bands:
-            _band(figure, level, (values, p), colour)
+        if has_bands and not level.is_beside:
+            _band(figure, level.said, (values, p), colour)
         _line(figure, level, (values, p), colour)
     _axes(figure, [values for _, values in levels], slo_ms)
     return figure
 
 
-def _parts(frame: pd.DataFrame) -> list[tuple[object, pd.Series]]:
+class _Line(NamedTuple):
+    """name: the level's; is_beside: timed from send where the schedule's line is drawn too."""
+
+    name: str
+    said: str
+    is_beside: bool
+
+
+def _parts(frame: pd.DataFrame) -> list[tuple[_Line, Floats]]:
+    """Each line with its samples in order."""
     if not len(frame):
         return []
     known = frame.loc[frame["ms"].notna()]
-    return [(level, part["ms"]) for level, part in known.groupby("level", sort=False)]
+    clocks: dict[str, set[str]] = {}
+    for level, clock in known[["level", "clock"]].drop_duplicates().itertuples(index=False):
+        clocks.setdefault(str(level), set()).add(str(clock))
+    found: list[tuple[_Line, Floats]] = []
+    for (level, clock), part in known.groupby(["level", "clock"], sort=False):
+        is_both = len(clocks[str(level)]) > 1
+        said = f"{level}, from {clock}" if is_both else str(level)
+        line = _Line(str(level), said, is_both and clock == "send")
+        found.append((line, np.sort(part["ms"].to_numpy("float64"))))
+    return found
 
 
 def _grid(most: int, points: int) -> Floats:
@@ -74,17 +98,19 @@ def _band(figure: go.Figure, level: str, on: tuple[Floats, Floats], colour: str)
     )
 
 
-def _line(figure: go.Figure, level: str, on: tuple[Floats, Floats], colour: str) -> None:
+def _line(figure: go.Figure, level: _Line, on: tuple[Floats, Floats], colour: str) -> None:
     values, p = on
     figure.add_scatter(
         x=float32(-np.log10(1 - p)),
         y=float32(np.quantile(values, p)),
         mode="lines",
-        name=f"{level} · n={len(values):,}",
-        legendgroup=level,
-        line={"color": colour, "width": 2.4},
+        name=f"{level.said} · n={len(values):,}",
+        legendgroup=level.said,
+        line={"color": colour, "width": 1.6, "dash": "dot"}
+        if level.is_beside
+        else {"color": colour, "width": 2.4},
         customdata=float32(100 * p),
-        hovertemplate="p%{customdata:.4~g} · %{y:,.0f} ms<extra>" + level + "</extra>",
+        hovertemplate="p%{customdata:.4~g} · %{y:,.0f} ms<extra>" + level.said + "</extra>",
     )
 
 

@@ -21,6 +21,7 @@ PERCENTILES = {  # column -> (metric, percentile, decimals)
     "TTFT p50": ("ttft", "p50", 0),
     "TTFT p95": ("ttft", "p95", 0),
     "TTFT p99": ("ttft", "p99", 0),
+    "From schedule p95": ("ttft_sched", "p95", 0),
     "Gap p99": ("chunk_gap", "p99", 1),
     "TPOT p50": ("tpot", "p50", 1),
     "E2E p95": ("e2e", "p95", 0),

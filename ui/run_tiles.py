@@ -1,5 +1,6 @@
 """Tiles of one load level: each number with its interval, its n and its formula."""
 
+from dataclasses import replace
 from typing import Any
 
 from analysis.metrics import METRICS
@@ -17,13 +18,20 @@ def level_tiles(level: Json) -> list[Tile]:
         return _whole_tiles(level)
     gap = "itl" if metrics["itl"]["n"] else "chunk_gap"
     return [
-        percentile_tile("TTFT p50", metrics, ("ttft", "p50")),
-        percentile_tile("TTFT p95", metrics, ("ttft", "p95")),
-        percentile_tile("TTFT p99", metrics, ("ttft", "p99")),
+        *(_first_token_tile(p, level) for p in ("p50", "p95", "p99")),
         percentile_tile("ITL p99" if gap == "itl" else "Chunk gap p99", metrics, (gap, "p99")),
         _throughput_tile(metrics),
         _requests_tile(level),
     ]
+
+
+def _first_token_tile(p: str, level: Json) -> Tile:
+    """TTFT from send; in open loop from schedule, with that from send beside it."""
+    metrics: Json = level["metrics"]
+    if level["kind"] != "open" or not metrics["ttft_sched"]["n"]:
+        return percentile_tile(f"TTFT {p}", metrics, ("ttft", p))
+    tile = percentile_tile(f"TTFT {p} from schedule", metrics, ("ttft_sched", p))
+    return replace(tile, note=f"{ms(metrics['ttft'][p])} from send · {tile.note}")
 
 
 def is_whole(level: Json) -> bool:

@@ -3,6 +3,7 @@
 import pytest
 from made import SECOND, UID, Made, back_to_back, plan, row, stage
 
+from analysis.chart_frames import latency_samples
 from analysis.reading import read
 from analysis.show import show_of
 
@@ -14,7 +15,7 @@ SLOS = [{"metric": "e2e", "percentile": 50, "max_ms": 100}]
 
 
 @pytest.fixture(scope="module")
-def shown():
+def reading():
     chat = back_to_back(100, traffic_class="chat")
     batch = [
         row(500 + k, k * SECOND, 900_000, due_us=k * SECOND - 5000, traffic_class="batch")
@@ -24,7 +25,12 @@ def shown():
         classes=CLASSES, slos=SLOS, targets={"night": {"url": "sim://null?night", "model": "m"}}
     )
     made = Made([*chat, *batch], [stage(0, "c=1", 0, 28 * SECOND)], made_from)
-    return show_of(read(made.ask, UID))
+    return read(made.ask, UID)
+
+
+@pytest.fixture(scope="module")
+def shown(reading):
+    return show_of(reading)
 
 
 def test_a_level_has_one_entry_for_each_class(shown):
@@ -44,6 +50,15 @@ def test_an_own_load_on_a_schedule_is_open_beside_a_closed_one(shown):
     chat, batch = shown["levels"]
     assert (chat["kind"], batch["kind"]) == ("closed", "open")
     assert batch["metrics"]["ttft_sched"]["p50"] == 905
+
+
+def test_an_open_loop_is_drawn_from_schedule_beside_from_send(reading):
+    drawn = latency_samples(reading).groupby(["level", "clock"])["ms"].median()
+    assert drawn.to_dict() == {
+        ("c=1 · chat", "send"): 100,
+        ("c=1 · batch", "send"): 900,
+        ("c=1 · batch", "schedule"): 905,
+    }
 
 
 def test_each_class_is_judged_by_its_own_objectives_else_by_the_plans(shown):

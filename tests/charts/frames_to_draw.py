@@ -15,6 +15,7 @@ def samples(n: int = 200, levels: tuple[str, ...] = LEVELS) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "level": np.repeat(levels, n),
+            "clock": "send",
             "ms": np.concatenate([ms * (i + 1) for i in range(len(levels))]).astype("float32"),
         }
     )

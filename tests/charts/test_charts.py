@@ -217,3 +217,16 @@ def test_an_endless_answer_is_thinned_and_still_counted():
     figure = CHARTS["event_timeline"].draw(events(20_000))
     assert sum(len(trace.x) for trace in figure.data) <= MOST_MARKS + 1
     assert "content · n=19,996" in legend(figure)
+
+
+def test_an_open_loop_is_drawn_from_schedule_with_send_dotted_beside_it():
+    sent = samples(200, ("5/s",))
+    due = sent.assign(clock="schedule", ms=sent["ms"] + 50)
+    figure = TTFT(pd.concat([sent, due]))
+    lines = [t for t in figure.data if t.mode == "lines" and t.showlegend is not False]
+    assert [(t.name, t.line.dash) for t in lines] == [
+        ("5/s, from send · n=200", "dot"),
+        ("5/s, from schedule · n=200", None),
+    ]
+    assert lines[0].line.color == lines[1].line.color
+    assert len([t for t in figure.data if t.fill == "toself"]) == 1

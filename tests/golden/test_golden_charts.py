@@ -16,7 +16,11 @@ FOLDER = Path(__file__).parent / "charts"
 # Two levels; the heavier one with as few requests as show a median only.
 FRAMES = {
     "latency_samples": pd.DataFrame(
-        {"level": ["c=1"] * 25 + ["c=4"] * 5, "ms": [*range(40, 65), 90, 95, 100, 120, 300]}
+        {
+            "level": ["c=1"] * 25 + ["c=4"] * 5,
+            "clock": "send",
+            "ms": [*range(40, 65), 90, 95, 100, 120, 300],
+        }
     ),
     "gap_histogram": pd.DataFrame(
         {"level": "c=1", "metric": "gap", "b": [497, 502, 507, 639], "n": [30, 60, 9, 1]}

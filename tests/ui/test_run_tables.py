@@ -14,6 +14,7 @@ def level(stage, n, warnings=(), short=False, **outcomes):
         "window": {"short": short, "reason": "Because."},
         "warnings": list(warnings),
         "metrics": {name: metric for name in ("ttft", "chunk_gap", "tpot", "e2e")}
+        | {"ttft_sched": {"n": 0, "p50": None, "p95": None, "p99": None}}
         | {"tps_system": {"value": 50.0}, "request_rate": {"value": 1.0}},
     }
 
@@ -75,3 +76,10 @@ def test_what_no_worker_could_tell_is_no_column():
     shown = workers_table(pd.DataFrame(beats), pd.DataFrame(doubt))
     assert "Dispatch late p99, worst, ms" not in shown.columns  # a closed loop has no due instant
     assert shown["Loop late, worst, ms"].isna().tolist() == [False, True]
+
+
+def test_an_open_loop_has_a_column_from_schedule_and_a_closed_one_has_not():
+    closed, due = level("c=1", 50), level("5/s", 50)
+    due["metrics"]["ttft_sched"] = {"n": 50, "p50": 1.0, "p95": 2.0, "p99": 3.0}
+    assert "From schedule p95" not in levels_table([closed])
+    assert levels_table([closed, due])["From schedule p95"].tolist()[1] == 2.0

@@ -59,3 +59,17 @@ def test_answers_in_one_piece_show_their_ends_instead_of_dashes():
         "System input": "498 tok/s",
         "Requests complete": "18",
     }
+
+
+def test_an_open_loop_shows_ttft_from_schedule_with_send_beside_it():
+    sent = {"n": 180, "p50": 100.0, "p95": 300.0, "p99": 400.0, "ci95": {}}
+    due = sent | {"p95": 2300.0}
+    metrics = {name: sent for name in ("ttft", "itl", "chunk_gap", "e2e")} | {"ttft_sched": due}
+    metrics["itl"] = metrics["itl"] | {"undefined": 0}
+    rates = {"value": 10.0, "n": 1800, "ci95": None}
+    metrics |= {"tps_system": rates, "request_rate": {"value": 1.94}}
+    level = {"kind": "open", "metrics": metrics, "outcomes": {"complete": 180}, "window_s": 9.3}
+    tile = level_tiles(level)[1]
+    assert (tile.label, tile.value) == ("TTFT p95 from schedule", "2,300 ms")
+    assert tile.note == "300 ms from send · n = 180"
+    assert level_tiles(level | {"kind": "closed"})[1].value == "300 ms"
