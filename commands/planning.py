@@ -63,7 +63,12 @@ def _quick_stages(given: dict[str, Any]) -> list[dict[str, Any]]:
     if "rate" in given:
         return [{"kind": "open", "rate_per_s": given["rate"], **end}]
     levels = given.get("concurrency", QUICK_CONCURRENCY).split(",")
-    return [{"kind": "closed", "concurrency": level.strip(), **end} for level in levels]
+    return [{"kind": "closed", "concurrency": _number(level.strip()), **end} for level in levels]
+
+
+def _number(word: str) -> int | str:
+    """What is no number stays a word, and the plan says so."""
+    return int(word) if word.isdecimal() else word
 
 
 def checked(raw: dict[str, Any], sets: Sequence[str], where: str) -> Plan:

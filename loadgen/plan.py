@@ -15,10 +15,10 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, ValidationError, field_validator
 
 from loadgen.plan_checks import problems_of
+from loadgen.plan_mending import Mending
 from loadgen.plan_parts import Part, PlanError
-from loadgen.plan_sentences import sentence
 from loadgen.plan_stages import ClosedLoop, Idle, Load, OpenLoop, OwnLoad, Replay, Stage
-from loadgen.plan_target import Target
+from loadgen.plan_target import VARIABLE_NAME, Target
 from loadgen.plan_workload import Workload
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
 ]
 DEFAULT_CLASS = "default"
 MAIN_TARGET = "main"
+MOST_ROUNDS = 20  # of mending; two or three do
 Name = Annotated[str, Field(min_length=1, max_length=60)]
 
 
@@ -90,6 +91,15 @@ class Machines(Part):
     wait_s: Annotated[float, Field(gt=0)] = 120  # for them to join
     when_lost: Literal["stop", "go_on"] = "stop"
 
+    @field_validator("secret_env")
+    @classmethod
+    def _a_name_not_a_secret(cls, name: str | None) -> str | None:
+        if name and not VARIABLE_NAME.fullmatch(name):
+            raise ValueError(
+                "is not a variable name; put the secret into an environment variable and name that"
+            )
+        return name or None
+
 
 class Plan(Part):
     """Everything a run was asked to do; its bytes' hash answers "same set-up?"."""
@@ -131,6 +141,10 @@ class Plan(Part):
         """Where the class's requests go."""
         return self.target if traffic.target is None else self.targets[traffic.target]
 
+    def target_if_known(self, traffic: TrafficClass) -> Target | None:
+        """The same; None where the class names a target that does not exist."""
+        return self.target if traffic.target is None else self.targets.get(traffic.target)
+
     def slos_of(self, traffic: TrafficClass) -> list[Slo]:
         """What the class's requests are judged by."""
         return self.slos if traffic.slos is None else traffic.slos
@@ -154,13 +168,22 @@ class Plan(Part):
 
 
 def parse(raw: dict[str, Any]) -> Plan:
-    """A plan from plain values; raises PlanError naming every mistake, each with its field."""
-    try:
-        plan = Plan.model_validate(raw)
-    except ValidationError as error:
-        raise PlanError([sentence(e) for e in error.errors()]) from None
-    if problems := problems_of(plan):
-        raise PlanError(problems)
+    """A plan from plain values; raises PlanError naming every mistake, each with its field.
+
+    Wrong fields are mended, so that what else is wrong is told in the same answer.
+    """
+    problems: list[str] = []
+    mending, plan = Mending(raw), None
+    for _ in range(MOST_ROUNDS):
+        try:
+            plan = Plan.model_validate(mending.raw)
+            break
+        except ValidationError as error:
+            problems += mending.take(error.errors(), Plan)
+    if plan is not None:
+        problems += [p.sentence for p in problems_of(plan) if not mending.is_doubtful(*p.fields)]
+    if plan is None or problems:
+        raise PlanError(list(dict.fromkeys(problems)))
     return plan
 
 

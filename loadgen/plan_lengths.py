@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from loadgen.plan_parts import Part
+from loadgen.plan_parts import Part, mistake
 
 MOST_TOKENS = 1_000_000
 Whole = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
@@ -21,28 +21,37 @@ class Uniform(Part):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.low > self.high:
-            raise ValueError(f"has low = {self.low} above high = {self.high}")
+            raise mistake(f"has low = {self.low} above high = {self.high}", "low", "high")
         return self
 
 
-class Normal(Part):
+class Clipped(Part):
+    """What lies outside low … high becomes low or high."""
+
+    low: Whole = 1
+    high: Whole | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.high is not None and self.low > self.high:
+            raise mistake(f"has low = {self.low} above high = {self.high}", "low", "high")
+        return self
+
+
+class Normal(Clipped):
     """Rounded, and clipped to low … high."""
 
     kind: Literal["normal"] = "normal"
     mean: Annotated[float, Field(ge=1, le=MOST_TOKENS)]
     sd: Annotated[float, Field(ge=0, le=MOST_TOKENS)]
-    low: Whole = 1
-    high: Whole | None = None
 
 
-class LogNormal(Part):
+class LogNormal(Clipped):
     """exp(normal(ln median, sigma)), rounded and clipped to low … high."""
 
     kind: Literal["lognormal"] = "lognormal"
     median: Annotated[float, Field(ge=1, le=MOST_TOKENS)]
     sigma: Annotated[float, Field(ge=0, le=5)]
-    low: Whole = 1
-    high: Whole | None = None
 
 
 class FromFile(Part):
@@ -86,7 +95,7 @@ class UniformPause(Part):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.low > self.high:
-            raise ValueError(f"has low = {self.low:g} above high = {self.high:g}")
+            raise mistake(f"has low = {self.low:g} above high = {self.high:g}", "low", "high")
         return self
 
 

@@ -1,12 +1,16 @@
 """How a load changes within a stage: of an arrival rate in 1/s, or of a concurrency in streams."""
 
-from typing import Annotated, Any, Literal
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Strict, Tag, model_validator
 
-from loadgen.plan_parts import Part
+from loadgen.plan_parts import Part, mistake
 
 Value = Annotated[float, Field(ge=0, le=100_000)]
+Point = Annotated[
+    tuple[Annotated[float, Field(ge=0, le=86_400)], Value], Strict(False)
+]  # lists too
 
 
 class Ramp(Part):
@@ -47,8 +51,20 @@ class Table(Part):
     """Straight lines between points [second, value], given here or in a CSV file."""
 
     shape: Literal["table"] = "table"
-    points: Annotated[list[tuple[float, Value]], Field(max_length=100_000)] | None = None
-    file: str | None = None
+    points: Annotated[list[Point], Field(min_length=1, max_length=100_000)] | None = None
+    file: Annotated[str, Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        if (self.points is None) == (self.file is None):
+            raise mistake("needs either points or a file", "points", "file")
+        for (before_s, _), (t_s, _) in pairwise(self.points or ()):
+            if t_s < before_s:  # equal ones are a jump
+                raise mistake(
+                    f"has points whose times go back: {t_s:g} s comes after {before_s:g} s",
+                    "points",
+                )
+        return self
 
 
 Shape = Ramp | Steps | Spike | Day | Table

@@ -4,42 +4,11 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
 
+from loadgen.plan_ended import Ended, PerSecond, Positive, Streams, must_measure
 from loadgen.plan_lengths import Think
-from loadgen.plan_parts import Part
-from loadgen.plan_shapes import Concurrency, Rate, peak_of, said_of
-
-Positive = Annotated[float, Field(gt=0, le=86_400)]
-Streams = Annotated[int, Field(ge=1, le=100_000)]
-PerSecond = Annotated[float, Field(gt=0, le=100_000)]
-
-
-class Ended(Part):
-    """What most stages have: an end, and a beginning that does not count."""
-
-    requests: Annotated[int, Field(ge=1)] | None = None
-    seconds: Positive | None = None
-    warmup_s: Annotated[float, Field(ge=0, le=86_400)] = 0  # requests until then: phase "warmup"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _is_one_kind(cls, raw: Any) -> Any:
-        if not isinstance(raw, dict):
-            return raw
-        given = cast("dict[str, Any]", raw)
-        if given.get("concurrency") is not None and given.get("rate_per_s") is not None:
-            raise ValueError("has both concurrency and rate_per_s; a stage takes one of them")
-        return raw
-
-    @model_validator(mode="after")
-    def _ends(self) -> Self:
-        if self.requests is None and self.seconds is None:
-            raise ValueError("never ends; give it requests or seconds")
-        if self.seconds is not None and self.warmup_s >= self.seconds:
-            raise ValueError(
-                f"has warmup_s = {self.warmup_s:g}, which leaves nothing of its "
-                f"{self.seconds:g} seconds to measure"
-            )
-        return self
+from loadgen.plan_parts import Part, mistake
+from loadgen.plan_shapes import Concurrency, Rate, Shape, Spike, peak_of, said_of
+from loadgen.plan_templates import Search, Sweep
 
 
 class ClosedLoop(Ended):
@@ -51,7 +20,7 @@ class ClosedLoop(Ended):
 
     @model_validator(mode="after")
     def _shape_has_time(self) -> Self:
-        _must_have_time(self.concurrency, self.seconds)
+        _must_fit(self.concurrency, "concurrency", self.seconds)
         return self
 
     @property
@@ -75,10 +44,8 @@ class OpenLoop(Ended):
 
     @model_validator(mode="after")
     def _shape_has_time(self) -> Self:
-        _must_have_time(self.rate_per_s, self.seconds)
-        if self.burstiness != 1 and self.arrivals != "gamma":
-            raise ValueError(f"has a burstiness, which arrivals = {self.arrivals!r} ignores; "
-                             "expected arrivals = 'gamma'")  # fmt: skip
+        _must_fit(self.rate_per_s, "rate_per_s", self.seconds)
+        _must_be_used(self.burstiness, self.arrivals)
         return self
 
     @property
@@ -105,7 +72,10 @@ class Replay(Part):
     @model_validator(mode="after")
     def _window_is_one(self) -> Self:
         if self.to_s is not None and self.to_s <= self.from_s:
-            raise ValueError(f"has to_s = {self.to_s:g}, not after from_s = {self.from_s:g}")
+            raise mistake(
+                f"has to_s = {self.to_s:g}, not after from_s = {self.from_s:g}", "to_s", "from_s"
+            )
+        must_measure(self.seconds, self.warmup_s)
         return self
 
     @property
@@ -123,77 +93,55 @@ class Idle(Part):
     requests: None = None
     warmup_s: Annotated[float, Field(ge=0, le=86_400)] = 0
 
+    @model_validator(mode="after")
+    def _measures(self) -> Self:
+        must_measure(self.seconds, self.warmup_s)
+        return self
+
     @property
     def name(self) -> str:
         """As shown on axes and in tables."""
         return "idle"
 
 
-class Doubling(Part):
-    """start, twice as much, … until throughput grows by less than `least_gain` from one to the
-    next, or `most` is reached."""
-
-    over: Literal["concurrency", "rate_per_s"] = "concurrency"
-    start: Annotated[float, Field(gt=0, le=100_000)] = 1
-    most: Annotated[float, Field(gt=0, le=100_000)] = 256
-    least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.05
-
-
-class Sweep(Ended):
-    """A template: one level after the other, given or found by doubling."""
-
-    kind: Literal["sweep"] = "sweep"
-    concurrency: list[Streams] | None = Field(default=None, min_length=1, max_length=200)
-    rate_per_s: list[PerSecond] | None = Field(default=None, min_length=1, max_length=200)
-    doubling: Doubling | None = None
-    arrivals: Literal["poisson", "constant", "gamma"] = "poisson"
-
-    @model_validator(mode="after")
-    def _has_levels(self) -> Self:
-        given = [self.concurrency, self.rate_per_s, self.doubling]
-        if sum(levels is not None for levels in given) != 1:
-            raise ValueError("needs levels: one of concurrency, rate_per_s (lists) and doubling")
-        return self
+def _must_fit(value: float | Shape, field: str, seconds: float | None) -> None:
+    """A load that changes with time needs one, and must ask for something within it."""
+    if isinstance(value, int | float):
+        return
+    if seconds is None:
+        raise mistake("has a load that changes with time, so it needs seconds", field, "seconds")
+    if peak_of(value) == 0 and getattr(value, "file", None) is None:
+        raise mistake(f"has a {field} that is 0 throughout; to pause, use kind = 'idle'", field)
+    if isinstance(value, Spike) and value.at_s + value.for_s > seconds:
+        ends_s = value.at_s + value.for_s
+        raise mistake(
+            f"has a spike that ends at {ends_s:g} s, after its {seconds:g} seconds",
+            field,
+            "seconds",
+        )
 
 
-class Search(Part):
-    """A template: the largest load at which the plan's objectives hold, probe by probe."""
-
-    kind: Literal["search"] = "search"
-    over: Literal["concurrency", "rate_per_s"] = "concurrency"
-    low: Annotated[float, Field(gt=0, le=100_000)] = 1
-    high: Annotated[float, Field(gt=0, le=100_000)] = 256
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.1  # of the answer
-    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
-    seconds: Positive = 60  # of one probe at most; a clear one ends earlier
-    most_requests: Annotated[int, Field(ge=1)] = 2_000  # of one probe
-    warmup_s: Annotated[float, Field(ge=0, le=86_400)] = 0
-    requests: None = None
-    arrivals: Literal["poisson", "constant", "gamma"] = "poisson"
-
-    @model_validator(mode="after")
-    def _bounds_in_order(self) -> Self:
-        if self.low > self.high:
-            raise ValueError(f"has low = {self.low:g} above high = {self.high:g}")
-        return self
-
-    @property
-    def name(self) -> str:
-        """As shown while its probes have no names yet."""
-        return "search"
+def _must_be_used(burstiness: float, arrivals: str) -> None:
+    if burstiness != 1 and arrivals != "gamma":
+        raise mistake(
+            f"has a burstiness, which arrivals = {arrivals!r} ignores; expected arrivals = 'gamma'",
+            "burstiness",
+            "arrivals",
+        )
 
 
-def _must_have_time(value: object, seconds: float | None) -> None:
-    if not isinstance(value, int | float) and seconds is None:
-        raise ValueError("has a load that changes with time, so it needs seconds")
+def _is_open(given: dict[str, Any]) -> bool:
+    """What a load is that does not say its kind."""
+    if given.get("rate_per_s") is not None:
+        return True
+    return "concurrency" not in given and not given.keys().isdisjoint(("arrivals", "burstiness"))
 
 
 def _stage_kind(stage: Any) -> str | None:
     """`kind` may be left out of a file: a stage with rate_per_s is open, any other closed."""
     if isinstance(stage, dict):
         given = cast("dict[str, Any]", stage)
-        is_open = given.get("rate_per_s") is not None
-        return given.get("kind") or ("open" if is_open else "closed")
+        return given.get("kind") or ("open" if _is_open(given) else "closed")
     return getattr(stage, "kind", None)
 
 
@@ -236,5 +184,18 @@ class OwnOpen(Part):
     arrivals: Literal["poisson", "constant", "gamma"] = "poisson"
     burstiness: Annotated[float, Field(gt=0, le=1000)] = 1
 
+    @model_validator(mode="after")
+    def _burstiness_is_used(self) -> Self:
+        _must_be_used(self.burstiness, self.arrivals)
+        return self
 
-OwnLoad = OwnClosed | OwnOpen
+
+def _own_kind(load: Any) -> str:
+    if isinstance(load, dict):
+        return "open" if _is_open(cast("dict[str, Any]", load)) else "closed"
+    return "open" if isinstance(load, OwnOpen) else "closed"
+
+
+OwnLoad = Annotated[
+    Annotated[OwnClosed, Tag("closed")] | Annotated[OwnOpen, Tag("open")], Discriminator(_own_kind)
+]

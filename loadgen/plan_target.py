@@ -8,6 +8,8 @@ from pydantic import Field, field_validator
 
 from loadgen.plan_parts import Part
 
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
 
 class Prices(Part):
     """What the endpoint costs, in US dollars for a million tokens."""
@@ -63,7 +65,7 @@ class Target(Part):
     @field_validator("api_key_env")
     @classmethod
     def _a_name_not_a_key(cls, name: str | None) -> str | None:
-        if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        if name and not VARIABLE_NAME.fullmatch(name):
             raise ValueError(
                 "is not a variable name; put the key into an environment variable and name that"
             )
