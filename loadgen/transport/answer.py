@@ -10,6 +10,8 @@ from loadgen.transport.connection import Connection, Phases
 from loadgen.transport.segments import Segments
 
 TAIL_BYTES = 64
+NO_PHASES = Phases()
+NO_SEGMENTS = Segments()
 
 
 class Answer:
@@ -54,15 +56,16 @@ class Answer:
         self.done_line = call.done_line
         self.attempt: Any = None
         self.is_reused: bool | None = None
-        self.phases = Phases()
+        self.phases = NO_PHASES
         self.reconnects = 0
         self.send_ns = 0
-        self.segments = Segments()
+        self.segments = NO_SEGMENTS
         self._reset()
 
     def begin(self, connection: Connection) -> None:
         """The request has just been sent there; nothing of an answer has come."""
-        self._reset()
+        if self.reconnects:
+            self._reset()
         self.connection = connection
         self.parser = httptools.HttpResponseParser(self)
         self.last_ns = self.heard_ns = time.monotonic_ns()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from storage.raw_record import SpoolError
 
@@ -52,8 +52,7 @@ class Timeouts:
     total_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One request as bytes; meta: the OPEN record's fields but send_ns.
 
     done_line: found in the last line of a stream that is over though its connection may stay open;
@@ -66,8 +65,7 @@ class Call:
     done_line: re.Pattern[bytes] | None = DONE_LINE
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """How a request ended.  `done`: by the rules of HTTP, or by Call.done_line; detail: a sentence.
 
     An answer of 404 is `done` too.  send_ns None: it was never begun.

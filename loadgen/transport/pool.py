@@ -1,6 +1,8 @@
 """The pool: perform each request on a warm or a new connection, and end every one of them well."""
 
+import sys
 import time
+from functools import partial
 from typing import Any
 
 import gevent
@@ -100,8 +102,8 @@ class Pool:
     def begin(self, call: Call, on_done: OnDone) -> Answer:
         """Send the request; never blocks and never raises, so that the loop itself may call it.
 
-        on_done is called by the loop, later and once, however the request ends.  An idle connection
-        takes it at once; without one, a greenlet opens a connection first.
+        on_done is called by the loop, later and once, however the request ends; it must not block.
+        An idle connection takes it at once; without one, a greenlet opens a connection first.
         """
         answer = Answer(call, on_done)
         if self._spool_error is not None or self._is_closed:
@@ -125,7 +127,8 @@ class Pool:
         Raises SpoolError when nothing can be recorded any more, and whatever kills the greenlet.
         """
         waiter: Any = Waiter()
-        answer = self.begin(call, waiter.switch)
+        # By way of the loop: the others' reads of this turn come first.
+        answer = self.begin(call, partial(self._loop.run_callback, waiter.switch))
         try:
             ended = waiter.get()
         except BaseException:
@@ -195,17 +198,28 @@ class Pool:
             self._connect(answer)
             return
         is_free = connection.is_reusable and not connection.is_sending
-        self._finish(answer, *ended, is_kept=error is None and answer.is_kept_alive and is_free)
+        is_kept = error is None and answer.is_kept_alive and is_free
+        done = self._close(answer, *ended, is_kept)
+        if done is not None:
+            try:  # we are in a callback of the loop; another turn of it would cost 30 µs
+                answer.on_done(done)
+            except Exception:  # not the endpoint's trouble, as the reader would think
+                self._loop.handle_error(answer.on_done, *sys.exc_info())
 
-    def _finish(
+    def _finish(self, answer: Answer, cause: Cause, detail: str | None) -> None:
+        """End it for a reason of ours."""
+        done = self._close(answer, cause, detail)
+        if done is not None:
+            self._loop.run_callback(answer.on_done, done)
+
+    def _close(
         self, answer: Answer, cause: Cause, detail: str | None, is_kept: bool = False
-    ) -> None:
-        """Record the end, give the connection back or drop it, tell whoever asked.  Once only."""
+    ) -> Done | None:
+        """Record the end, give the connection back or drop it; None: it had ended before."""
         if self._under_way.pop(answer.request_id, None) is not answer:
-            return
+            return None
         self._release(answer, is_kept)
-        done = self._close_record(answer, cause, detail)
-        self._loop.run_callback(answer.on_done, done)
+        return self._close_record(answer, cause, detail)
 
     def _release(self, answer: Answer, is_kept: bool = False) -> None:
         """Part the answer from its connection, or from the attempt to get one."""

@@ -186,3 +186,32 @@ def test_closing_the_pool_ends_what_is_under_way(serve, asker, told):
     a.pool.close()
     assert told.causes(2) == ["cancelled", "cancelled"]
     assert {a.closed(k)["detail"] for k in (0, 1)} == {"the load generator ended"}
+
+
+def test_who_is_told_may_begin_the_next_request_at_once(serve, asker, told):
+    server = started(serve, answers(OK))
+    a = asker(server.endpoint())
+    a.pool.warm(1)
+
+    def go_on(ended):
+        told(ended)
+        if len(told.ends) < 5:
+            a.begin(go_on)
+
+    a.begin(go_on)
+    assert told.causes(5) == ["done"] * 5
+    assert server.accepted == 1
+
+
+def test_a_mistake_of_who_is_told_is_not_taken_for_the_endpoints(serve, asker, told, capsys):
+    a = asker(started(serve, answers(OK)).endpoint())
+    a.pool.warm(1)
+
+    def mistaken(ended):
+        told(ended)
+        raise ConnectionResetError("ours")
+
+    a.begin(mistaken)
+    told.wait(1)
+    assert "ConnectionResetError: ours" in capsys.readouterr().err
+    assert (a.closed()["cause"], a.pool.open_connections) == ("done", 1)
