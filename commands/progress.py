@@ -60,7 +60,7 @@ class Progress:
             return status["message"] or status["state"]
         failed = sum(n for outcome, n in self._outcomes.items() if outcome not in NO_FAILURE)
         parts = [
-            f"stage {status['stage'] + 1}/{status['n_stages']} {self._name(status)}",
+            f"stage {status['stage'] + 1}{_of(status['n_stages'])} {self._name(status)}",
             f"{status['in_flight']} in flight",
             f"{self._outcomes['complete']} complete",
             f"{failed} failed",
@@ -76,3 +76,8 @@ class Progress:
         """The stage's name, counted where an earlier stage had the same."""
         self._names[status["stage"]] = status["stage_name"]
         return unique_names(self._names[k] for k in sorted(self._names))[-1]
+
+
+def _of(n_stages: int | None) -> str:
+    """How many there will be; "" while that depends on what they show."""
+    return "" if n_stages is None else f"/{n_stages}"

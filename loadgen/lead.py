@@ -16,7 +16,8 @@ from pathlib import Path
 
 import gevent
 
-from loadgen.leader import Leader, Machine
+from loadgen.leader import Leader
+from loadgen.machine import Machine
 from loadgen.run_folder import RunFolder
 
 

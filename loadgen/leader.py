@@ -3,22 +3,23 @@
 import fcntl
 import logging
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import gevent
 from gevent.event import Event
-from gevent.queue import Empty, Queue
+from gevent.queue import Empty
 
 from loadgen.clock_pairs import clock_pairs, clock_report, note_clocks, step_sentence
+from loadgen.course import Course
 from loadgen.crew import Crew, CrewError
 from loadgen.level_row import level_row, told
+from loadgen.machine import Machine
 from loadgen.machines.fleet import Fleet
-from loadgen.machines.switchboard import Switchboard
 from loadgen.plan import ClosedLoop, Load
 from loadgen.preparing import prepare
-from loadgen.program import Step, steps
+from loadgen.program import Step
 from loadgen.run_ended import RunEnded, StartFailed
 from loadgen.run_folder import RunFolder
 from loadgen.schedule import quotas
@@ -35,30 +36,6 @@ LAST_WORDS_S = 0.3  # for errors under way: an answer cut in two has no sentence
 LOOK_EVERY_S = 0.25  # at what the decoders say of the first answers
 
 
-class Machine(Protocol):
-    """What Locust does for the leader: processes that hold users, and messages to and from them."""
-
-    inbox: "Queue[tuple[str, dict[str, Any]]]"
-    port: int
-    switchboard: Switchboard
-
-    def ready(self) -> int:
-        """Workers that have reported."""
-        ...
-
-    def users(self, n: int) -> None:
-        """Have exactly n users over all workers."""
-        ...
-
-    def tell(self, kind: str, content: dict[str, Any]) -> None:
-        """Send a message to every worker."""
-        ...
-
-    def strangers(self) -> list[str]:
-        """Sentences on whoever was turned away at the port."""
-        ...
-
-
 class Leader:
     """One run from its plan to its last column segment."""
 
@@ -68,6 +45,7 @@ class Leader:
         self._board = StatusBoard(folder, self._plan)
         self._crew = Crew(folder)
         self._fleet = Fleet(folder, self._crew)
+        self._course = Course(folder, self._plan, self._board)
         self._machine: Machine | None = None
         self._seats: dict[int, int] = {}
         self._t0_ns = time.monotonic_ns()
@@ -87,9 +65,10 @@ class Leader:
                 self._machine = make_machine()
                 self._start_workers()
                 self._board.begin()
-                for stage, step in enumerate(steps(self._plan)):
+                for stage, step in enumerate(iter(self._course.next, None)):
                     self._level(stage, step)
-            ending = RunEnded("finished", "All levels were measured.")
+            said = " ".join(["All levels were measured.", *self._course.sentences])
+            ending = RunEnded("finished", said)
         except RunEnded as ended:
             ending = ended
         except (CrewError, ValueError, OSError) as error:
@@ -146,11 +125,12 @@ class Leader:
         self._fleet.level_begins(stage, load, given, begin_ns)
         row = level_row(stage, step, (begin_ns - self._t0_ns) // 1000)
         self._board.stage(row, load)
-        self._board.state("running", f"Measuring {load.name}.")
+        self._course.begin(stage, step)
+        self._board.state("running", f"Measuring {load.name}{f', {step.why}' if step.why else ''}.")
         content = {"stage": stage, "load": told(load), "begin_ns": begin_ns, "roles": given}
         machine.tell("begin", {**content, "quotas": _quotas(load, given)})
         try:
-            ends = self._all_answer("ended", stage)
+            ends = self._all_answer("ended", stage, self._tell_enough)
         finally:
             self._fleet.level_ends()
             row.end_us = (time.monotonic_ns() - self._t0_ns) // 1000
@@ -159,6 +139,7 @@ class Leader:
         row.issue_end_us = (max(e["issue_end_ns"] for e in ends) - self._t0_ns) // 1000
         row.end_us = (max(e["end_ns"] for e in ends) - self._t0_ns) // 1000
         self._board.stage(row, load)
+        self._course.ended(row, self._fleet.alive, self._pause)
 
     def _seat_users(self, wanted: int, alive: list[int]) -> list[int]:
         """Have so many Locust users; how many each worker that is left got."""
@@ -170,9 +151,16 @@ class Leader:
             self._take_message(0.02)
         return [self._seats.get(k, 0) for k in alive]
 
-    def _all_answer(self, kind: str, stage: int) -> list[dict[str, Any]]:
+    def _tell_enough(self, stage: int) -> None:
+        if self._course.is_enough():
+            self._need_machine().tell("enough", {"stage": stage})
+
+    def _all_answer(
+        self, kind: str, stage: int, meanwhile: Callable[[int], None] = lambda _: None
+    ) -> list[dict[str, Any]]:
         answers: dict[int, dict[str, Any]] = {}
         while not answers.keys() >= set(self._fleet.alive):
+            meanwhile(stage)
             message = self._take_message(0.1)
             if message and message[0] == kind and message[1]["stage"] == stage:
                 if message[1].get("problem"):
@@ -193,6 +181,8 @@ class Leader:
             self._board.pulse(content)
             self._fleet.pulse(content)
         elif kind == "hopeless":
+            if self._course.forgives(content["why"]):
+                return None
             raise RunEnded("failed", f"{content['why']} What was measured until then is kept.")
         elif kind == "failing":
             self._failing.add(content["worker"])

@@ -90,7 +90,7 @@ class _Master(runners.MasterRunner):
 
 
 class LocustMachine:
-    """Locust's master as the leader needs it (loadgen.leader.Machine)."""
+    """Locust's master as the leader needs it (loadgen.machine.Machine)."""
 
     def __init__(self, folder: RunFolder, bind: tuple[str, int], keys: LeaderKeys | None) -> None:
         self.inbox: Queue[tuple[str, dict[str, Any]]] = Queue()

@@ -19,13 +19,13 @@ class Began(NamedTuple):
 class LevelSeen:
     """One level, filled with the live lines of all workers while it goes on.
 
-    streams: of a closed loop, class -> how many; void for a load that follows a schedule.  Streams
-    begin together, which no load over time does, so each one's first request is not judged.
+    streams: class -> how many, of the classes in closed loop; the others follow a schedule.
+    Streams begin together, which no load over time does, so each one's first is not judged.
     """
 
     def __init__(self, stage: int, streams: dict[str, int], gap_limits_us: list[int]) -> None:
         self._stage = stage
-        self._streams = streams
+        self.streams = streams
         self._gap_limits_us = gap_limits_us
         self._began: dict[int, Began] = {}
         self._ended: dict[int, dict[str, Any]] = {}
@@ -62,7 +62,7 @@ class LevelSeen:
         has no such metric (one token has no TPOT) is left out too.
         """
         name = objective.traffic_class
-        after_first = self._of_class(name)[self._streams.get(name, 0) :]
+        after_first = self._of_class(name)[self.streams.get(name, 0) :]
         judged = [self._judged(began, objective) for began in after_first]
         known = [value for value in judged if value != _NONE]
         return [value for value in known if value is not None] if is_over else known
@@ -77,11 +77,15 @@ class LevelSeen:
         """
         if not self.n_complete or issue_us[1] <= issue_us[0]:
             return None
-        if self._streams:
-            return sum(self._pace(name, issue_us) for name in self._streams)
         half_us = (issue_us[0] + issue_us[1]) / 2
-        ended = [r for r in self._ended.values() if half_us < r["end_us"] <= issue_us[1]]
-        return sum(_tokens(row) for row in ended) * 1e6 / (issue_us[1] - half_us)
+        scheduled = sum(
+            _tokens(row)
+            for request_id, row in self._ended.items()
+            if self._began[request_id].traffic_class not in self.streams
+            and half_us < row["end_us"] <= issue_us[1]
+        )
+        paces = [self._pace(name, issue_us) for name in self.streams]
+        return sum(paces) + scheduled * 1e6 / (issue_us[1] - half_us)
 
     def _pace(self, name: str, issue_us: tuple[int, int]) -> float:
         """Of one class of a closed loop."""
@@ -94,7 +98,7 @@ class LevelSeen:
         within_us = sum(
             max(0, min(row["end_us"], end_us) - max(asked_us, begin_us)) for asked_us, row in mine
         )
-        judged = mine[self._streams[name] :] or mine
+        judged = mine[self.streams[name] :] or mine
         spent_us = sum(row["end_us"] - asked_us for asked_us, row in judged)
         tokens = sum(_tokens(row) for _, row in judged)
         return within_us / (end_us - begin_us) * tokens * 1e6 / spent_us if spent_us else 0.0

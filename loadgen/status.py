@@ -7,6 +7,7 @@ from typing import Any
 import gevent
 
 from loadgen.plan import Load, Plan
+from loadgen.program import known_levels
 from loadgen.run_folder import RunFolder
 from storage.records import StageRow
 
@@ -22,8 +23,9 @@ class StatusBoard:
         self._began = time.monotonic()
         self._pulses: dict[int, dict[str, Any]] = {}
         self._status = folder.read("status.json") or {"run_uid": folder.run_uid}
-        self._status["n_stages"] = len(plan.stages)
-        self._status["planned_s"] = planned_s(plan)
+        levels = known_levels(plan)
+        self._status["n_stages"] = len(levels) if levels else None  # it depends on what they show
+        self._status["planned_s"] = planned_s(levels)
 
     def state(self, state: str, message: str) -> None:
         """A new state with its sentence, written at once."""
@@ -33,6 +35,10 @@ class StatusBoard:
     def notes(self, notes: list[str]) -> None:
         """Sentences on what the run's numbers will lack."""
         self._status["notes"] = notes
+
+    def search(self, answers: list[dict[str, Any]]) -> None:
+        """What searches and sweeps have found so far."""
+        self._status["search"] = answers
 
     def begin(self) -> None:
         """The measured time starts now."""
@@ -66,7 +72,8 @@ class StatusBoard:
         self._folder.write("status.json", self._status)
 
 
-def planned_s(plan: Plan) -> float | None:
-    """Seconds of load as planned; None if a stage ends by its number of requests alone."""
-    seconds = [stage.seconds for stage in plan.stages]
-    return sum(s for s in seconds if s is not None) if None not in seconds else None
+def planned_s(levels: list[Load] | None) -> float | None:
+    """Seconds of load as planned; None if a level ends by its requests alone, or is not known."""
+    if levels is None or any(level.seconds is None for level in levels):
+        return None
+    return sum(level.seconds or 0 for level in levels)

@@ -60,6 +60,11 @@ class Tried:
     times: int
     verdict: Verdict
 
+    @property
+    def counted(self) -> int:
+        """Requests of the objective that has most."""
+        return max((t.n for t in self.tallies), default=0)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -74,8 +79,9 @@ class Found:
 
     @property
     def holds_to(self) -> float | None:
-        """The largest load that clearly holds and has none that does not below it."""
-        limit = _first_not_holding(self.tried)
+        """The largest load that clearly holds below all that fail; what is unclear below it holds
+        too, for the load is less."""
+        limit = math.inf if self.fails_from is None else self.fails_from
         holding = [t.value for t in self.tried if t.verdict == "holds" and t.value < limit]
         return max(holding, default=None)
 
@@ -135,7 +141,7 @@ def _together(value: float, probes: list[ProbeResult], confidence: float) -> Tri
 def _again(tried: Sequence[Tried], value: float, bounds: Bounds) -> Probe | None:
     """The last load once more, if more requests of the same kind would make it clear."""
     last = next(t for t in tried if t.value == value)
-    counted = max((t.n for t in last.tallies), default=0)
+    counted = last.counted
     most = math.inf if bounds.most_requests is None else bounds.most_requests
     if last.verdict != "unclear" or last.times >= MOST_TIMES or not 0 < counted < most:
         return None
@@ -150,31 +156,31 @@ def _again(tried: Sequence[Tried], value: float, bounds: Bounds) -> Probe | None
 
 
 def _bracket(tried: Sequence[Tried], bounds: Bounds) -> Probe | None:
-    """Half of the smallest load while none holds, twice the largest while each does."""
-    smallest, largest = tried[0], tried[-1]
-    if smallest.verdict != "holds" and smallest.value > bounds.low:
+    """Half of the smallest load while none holds, twice the largest while none fails."""
+    smallest, largest, verdicts = tried[0], tried[-1], {t.verdict for t in tried}
+    if "fails" not in verdicts and largest.value < bounds.high and largest.counted:
+        said = "that held" if largest.verdict == "holds" else "that was not clear"
+        return _probe(
+            min(bounds.high, 2 * largest.value), f"up from the {largest.value:g} {said}", bounds
+        )
+    if "holds" not in verdicts and smallest.value > bounds.low:
         down = max(bounds.low, _rounded(smallest.value / 2, bounds))
         return _probe(down, f"half of the {smallest.value:g} that did not hold", bounds)
-    if all(t.verdict == "holds" for t in tried) and largest.value < bounds.high:
-        up = min(bounds.high, 2 * largest.value)
-        return _probe(up, f"up from the {largest.value:g} that held", bounds)
     return None
 
 
 def _bisect(tried: Sequence[Tried], bounds: Bounds) -> Probe | None:
     """The middle between what holds and what does not, while they are further apart than asked."""
-    low, high = Found(tuple(tried)).holds_to, _first_not_holding(tried)
-    if low is None or math.isinf(high):
+    low = Found(tuple(tried)).holds_to
+    above = [t.value for t in tried if low is not None and t.value > low]
+    if low is None or not above:
         return None
+    high = min(above)  # none above it holds that counts
     apart = bounds.tolerance * low
     middle = _rounded((low + high) / 2, bounds)
     if high - low <= (max(1, apart) if bounds.is_whole else apart) or not low < middle < high:
         return None
     return _probe(middle, f"between the {low:g} that held and the {high:g} that did not", bounds)
-
-
-def _first_not_holding(tried: Sequence[Tried]) -> float:
-    return min((t.value for t in tried if t.verdict != "holds"), default=math.inf)
 
 
 def _probe(value: float, why: str, bounds: Bounds) -> Probe:

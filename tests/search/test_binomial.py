@@ -1,7 +1,7 @@
 """Bounds of a share that is counted once: against scipy's own exact test, and known figures."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -11,6 +11,7 @@ counts = st.integers(1, 500).flatmap(lambda n: st.tuples(st.just(n), st.integers
 sure = st.sampled_from([0.8, 0.95, 0.99])
 
 
+@settings(deadline=None)
 @given(counts, sure)
 def test_bounds_are_those_of_scipys_exact_test(counted, confidence):
     n, misses = counted
@@ -31,6 +32,7 @@ def test_the_fewest_requests_that_can_show_a_percentile(percentile, confidence, 
     assert verdict(n, 1, percentile, confidence) == "unclear"
 
 
+@settings(deadline=None)
 @given(counts, sure)
 def test_a_verdict_says_on_which_side_of_the_limit_both_bounds_lie(counted, confidence):
     n, misses = counted

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search.doubling import Ladder, Top, next_level
@@ -46,6 +46,7 @@ def test_a_level_that_completed_nothing_ends_it():
     )
 
 
+@settings(deadline=None)
 @given(st.floats(0.01, 100), st.floats(0.01, 1000), st.integers(0, 1000))
 def test_loads_grow_and_never_pass_the_most(start, most, seed):
     loads, _ = climbed(lambda load: load + seed, Ladder(start, most))

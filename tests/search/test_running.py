@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search.binomial import at_least, at_most, verdict
@@ -92,6 +92,7 @@ def test_how_many_requests_within_the_limit_a_running_level_takes(percentile, n)
     assert running_needed(percentile, CONFIDENCE) == n
 
 
+@settings(deadline=None)
 @given(counts)
 def test_bounds_enclose_what_was_seen_and_are_wider_than_those_of_one_look(counted):
     n, misses = counted
@@ -102,6 +103,7 @@ def test_bounds_enclose_what_was_seen_and_are_wider_than_those_of_one_look(count
     assert most >= at_most(n, int(misses), CONFIDENCE) - 1e-9 or misses != int(misses)
 
 
+@settings(deadline=None)
 @given(counts, st.sampled_from([50.0, 90.0, 95.0, 99.0]))
 def test_the_verdict_is_that_of_the_bounds(counted, percentile):
     n, misses = counted
@@ -113,6 +115,7 @@ def test_the_verdict_is_that_of_the_bounds(counted, percentile):
         assert (said == "fails") == (least > allowed)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 300), st.integers(0, 300))
 def test_what_is_clear_while_running_is_clear_to_who_looks_once(n, misses):
     misses = min(n, misses)
