@@ -8,6 +8,8 @@ nothing of the plan is missing from the data.
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from loadgen.wire.messages import messages_of
+
 if TYPE_CHECKING:
     from loadgen.planned import PlannedRequest
 
@@ -27,11 +29,6 @@ def is_turn(planned: "PlannedRequest") -> bool:
     return planned.turns > 1
 
 
-def own_messages(planned: "PlannedRequest") -> list[Message]:
-    """What this request says itself: a file's messages, else its prompt as the user's words."""
-    return planned.messages or [{"role": "user", "content": planned.prompt}]
-
-
 class Histories:
     """All conversations under way on one worker; each is forgotten when it ends."""
 
@@ -44,7 +41,7 @@ class Histories:
     def asking(self, planned: "PlannedRequest") -> "PlannedRequest":
         """The turn with all that was said before it in its messages."""
         before = self._told.get(_key(planned), [])
-        return replace(planned, messages=[*before, *own_messages(planned)])
+        return replace(planned, messages=[*before, *messages_of(planned)])
 
     def answered(self, asked: "PlannedRequest", said: Said) -> None:
         """Keep the answer to a turn that `asking` made, if another turn may follow."""
@@ -52,7 +49,7 @@ class Histories:
             self._told.pop(_key(asked), None)
             return
         answer = {"role": "assistant", "content": said.text}
-        self._told[_key(asked)] = [*own_messages(asked), answer]
+        self._told[_key(asked)] = [*messages_of(asked), answer]
 
     def clear(self) -> None:
         """A level is over, and with it the conversations that its end cut short."""

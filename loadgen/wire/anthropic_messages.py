@@ -26,6 +26,7 @@ from loadgen.wire.event_json import (
 )
 from loadgen.wire.finish_reasons import finish_reason
 from loadgen.wire.framing import ProtocolError, WireEvent
+from loadgen.wire.messages import anthropic_messages
 from loadgen.wire.request_json import request_json
 from loadgen.wire.sse import SseFraming
 
@@ -77,9 +78,8 @@ class AnthropicMessages:
         return {**own, "x-api-key": key} if key else own
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
-        """One user message; usage comes unasked."""
-        message = {"role": "user", "content": planned.prompt}
-        ours = {"model": model, "messages": [message], "max_tokens": planned.max_tokens}
+        """The messages; usage comes unasked."""
+        ours = {"model": model, **anthropic_messages(planned), "max_tokens": planned.max_tokens}
         return request_json(ours | ({"stream": True} if planned.is_streamed else {}), extra)
 
     def decode(self, event: WireEvent) -> list[Delta]:

@@ -11,6 +11,7 @@ from loadgen.wire.api import Delta, Kind, UsageCount
 from loadgen.wire.event_json import bare_event, count, error_delta, listed, load_object, text
 from loadgen.wire.finish_reasons import finish_reason
 from loadgen.wire.framing import ProtocolError, WireEvent
+from loadgen.wire.messages import text_of
 from loadgen.wire.request_json import bearer, request_json
 from loadgen.wire.server_timings import timings_of, usage_of_timings
 from loadgen.wire.sse import SseFraming
@@ -40,8 +41,8 @@ class LlamaCpp:
         return bearer(key)
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
-        """The bare prompt; a router of several models reads `model`."""
-        ours: dict[str, Any] = {"model": model, "prompt": planned.prompt}
+        """The bare text; a router of several models reads `model`."""
+        ours: dict[str, Any] = {"model": model, "prompt": text_of(planned)}
         ours |= {"n_predict": planned.max_tokens, "stream": planned.is_streamed}
         if planned.ignore_eos:
             ours["ignore_eos"] = True

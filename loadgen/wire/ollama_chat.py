@@ -11,6 +11,7 @@ from loadgen.wire.api import Delta, Kind
 from loadgen.wire.error_text import json_text
 from loadgen.wire.event_json import fields, objects, text
 from loadgen.wire.framing import WireEvent
+from loadgen.wire.messages import ollama_messages
 from loadgen.wire.ndjson import NdjsonFraming
 from loadgen.wire.ollama_line import DONE_LINE, decode_line, decode_whole, request_line
 from loadgen.wire.request_json import bearer
@@ -36,9 +37,8 @@ class OllamaChat:
         return bearer(key)
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
-        """One user message."""
-        message = {"role": "user", "content": planned.prompt}
-        return request_line(planned, model, {"messages": [message]}, extra)
+        """The messages, each with its images beside its text."""
+        return request_line(planned, model, {"messages": ollama_messages(planned)}, extra)
 
     def decode(self, event: WireEvent) -> list[Delta]:
         """The line's delta."""

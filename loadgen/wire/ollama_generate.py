@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.wire.api import Delta, Kind
 from loadgen.wire.event_json import text
 from loadgen.wire.framing import WireEvent
+from loadgen.wire.messages import text_of
 from loadgen.wire.ndjson import NdjsonFraming
 from loadgen.wire.ollama_line import DONE_LINE, decode_line, decode_whole, request_line
 from loadgen.wire.request_json import bearer
@@ -35,8 +36,8 @@ class OllamaGenerate:
         return bearer(key)
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
-        """The bare prompt, which Ollama puts into the model's template."""
-        return request_line(planned, model, {"prompt": planned.prompt}, extra)
+        """The bare text, which Ollama puts into the model's template."""
+        return request_line(planned, model, {"prompt": text_of(planned)}, extra)
 
     def decode(self, event: WireEvent) -> list[Delta]:
         """The line's delta."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.wire.api import Delta, Kind
 from loadgen.wire.event_json import fields, objects, text
 from loadgen.wire.framing import WireEvent
+from loadgen.wire.messages import messages_of
 from loadgen.wire.openai_chunk import (
     DONE_LINE,
     decode_chunk,
@@ -41,9 +42,8 @@ class OpenAiChat:
         return bearer(key)
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
-        """One user message; asks for usage at the end."""
-        message = {"role": "user", "content": planned.prompt}
-        return request_body(planned, model, {"messages": [message]}, extra)
+        """The messages as they are; asks for usage at the end."""
+        return request_body(planned, model, {"messages": messages_of(planned)}, extra)
 
     def decode(self, event: WireEvent) -> list[Delta]:
         """The event's deltas, one per choice."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.wire.api import Delta, Kind
 from loadgen.wire.framing import WireEvent
+from loadgen.wire.messages import text_of
 from loadgen.wire.openai_chunk import (
     DONE_LINE,
     decode_chunk,
@@ -37,8 +38,8 @@ class OpenAiCompletions:
         return bearer(key)
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
-        """The bare prompt; asks for usage at the end."""
-        return request_body(planned, model, {"prompt": planned.prompt}, extra)
+        """The bare text; asks for usage at the end."""
+        return request_body(planned, model, {"prompt": text_of(planned)}, extra)
 
     def decode(self, event: WireEvent) -> list[Delta]:
         """The event's deltas, one per choice."""

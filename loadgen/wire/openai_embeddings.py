@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.wire.api import Delta
 from loadgen.wire.event_json import DONE, error_delta, load_object, objects
 from loadgen.wire.framing import ProtocolError, WireEvent
+from loadgen.wire.messages import text_of
 from loadgen.wire.openai_chunk import usage_of
 from loadgen.wire.request_json import bearer, request_json
 from loadgen.wire.server_timings import timings_of
@@ -37,7 +38,7 @@ class OpenAiEmbeddings:
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
         """The prompt; of several, each is the plan's prompt with its words moved on by one."""
-        prompt, n = planned.prompt, planned.inputs
+        prompt, n = text_of(planned), planned.inputs
         given = prompt if n == 1 else [_moved(prompt, i) for i in range(n)]
         return request_json({"model": model, "input": given}, extra)
 

@@ -23,6 +23,7 @@ from loadgen.wire.event_json import (
 )
 from loadgen.wire.finish_reasons import finish_reason
 from loadgen.wire.framing import ProtocolError, WireEvent
+from loadgen.wire.messages import responses_input
 from loadgen.wire.request_json import bearer, request_json
 from loadgen.wire.server_timings import timings_of, usage_of_timings
 from loadgen.wire.sse import SseFraming
@@ -76,8 +77,8 @@ class OpenAiResponses:
         return bearer(key)
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
-        """The bare prompt as input; usage comes unasked."""
-        ours: dict[str, Any] = {"model": model, "input": planned.prompt}
+        """The bare prompt or the messages as input; usage comes unasked."""
+        ours: dict[str, Any] = {"model": model, "input": responses_input(planned)}
         ours["max_output_tokens"] = planned.max_tokens
         if planned.is_streamed:
             ours["stream"] = True

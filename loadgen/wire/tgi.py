@@ -23,6 +23,7 @@ from loadgen.wire.event_json import (
 )
 from loadgen.wire.finish_reasons import finish_reason
 from loadgen.wire.framing import ProtocolError, WireEvent
+from loadgen.wire.messages import text_of
 from loadgen.wire.request_json import bearer, request_json
 from loadgen.wire.sse import SseFraming
 
@@ -57,9 +58,9 @@ class Tgi:
         return bearer(key)
 
     def body(self, planned: "PlannedRequest", model: str, extra: dict[str, Any]) -> bytes:
-        """The bare prompt; asks for details, which hold the counts."""
+        """The bare text; asks for details, which hold the counts."""
         parameters = {"max_new_tokens": planned.max_tokens, "details": True}
-        return request_json({"inputs": planned.prompt, "parameters": parameters}, extra)
+        return request_json({"inputs": text_of(planned), "parameters": parameters}, extra)
 
     def decode(self, event: WireEvent) -> list[Delta]:
         """The token, and its end if it is the last.  Its `index` counts tokens, it is no choice."""
