@@ -48,7 +48,10 @@ def stock_of(
     try:
         if tokenizer is not None:
             return _with_overhead(make_stock(tokenizer, plan.seed, lengths), tokenizer, told)
-        if by == "words" or (by == "auto" and target.url.startswith("sim://")):
+        if by == "auto" and target.url.startswith("sim://"):
+            stock = make_stock(WordCounter(), plan.seed, lengths)
+            return replace(stock, facts=replace(stock.facts, note=None))  # it does count words
+        if by == "words":
             return make_stock(WordCounter(), plan.seed, lengths)
         return _counted_by_server(plan, run, traffic, lengths)
     except CannotCount as error:

@@ -61,16 +61,24 @@ class Draws:
     """The requests of one class in one level.
 
     key: seed, level, number of the class.  pause: the think time of its closed loop, 0 if none.
+    file_turns: how many turns the conversations of these numbers have, None: as the plan draws.
     Raises PlanError if a file of lengths cannot be used.
     """
 
-    def __init__(self, workload: Workload, key: tuple[int, int, int], pause: Any = 0) -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        key: tuple[int, int, int],
+        pause: Any = 0,
+        file_turns: Callable[[Ints], Ints | None] | None = None,
+    ) -> None:
         seed, level, traffic = key
         self._workload = workload
         self._pause = pause
         self._key = [seed, level, DRAW_STREAM, traffic]
         talk = workload.conversation
         self._turns = 1 if talk is None else talk.turns
+        self._file_turns = file_turns
         self._think = 0 if talk is None else talk.think_s
         for length in (workload.prompt_tokens, workload.output_tokens):
             measured(length)  # now, not when the first request of a block is due
@@ -111,7 +119,11 @@ class Draws:
 
     def _draw(self, number: int) -> Block:
         work, prefix, n = self._workload, self._workload.prefix, self.size
-        turns = self._lengths("turns", self._turns, number, n)
+        turns = None
+        if self._file_turns is not None and work.conversation is not None:
+            turns = self._file_turns(np.arange(number * n, (number + 1) * n))
+        if turns is None:
+            turns = self._lengths("turns", self._turns, number, n)
         begins = np.append(0, np.cumsum(turns))
         rows = int(begins[-1])
         group = np.full(n, NO_GROUP, np.int64)

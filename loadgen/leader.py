@@ -33,6 +33,7 @@ HEAD_START_NS = 100_000_000  # a level begins this long after it was announced
 CUT_S = 0.8  # cancelled streams are given this long to be written down
 DECODE_S = 600
 LAST_WORDS_S = 0.3  # for errors under way: an answer cut in two has no sentence
+NEWS_EVERY_S = 0.2
 LOOK_EVERY_S = 0.25  # at what the decoders say of the first answers
 
 
@@ -53,7 +54,7 @@ class Leader:
         self._failing: set[int] = set()  # workers whose first requests all failed
         self._live = LiveTail(folder.path)
         self._watch = StartWatch(self._plan.limits.failed_at_start)
-        self._look_s = 0.0
+        self._look_s = self._news_s = 0.0
         self.stop = Event()
 
     def run(self, make_machine: Any) -> str:
@@ -101,10 +102,18 @@ class Leader:
     def _prepare(self) -> None:
         self._board.state("starting", "Asking the endpoint one short question.")
         note_clocks(self._folder, "leader")
-        run = prepare(self._plan, self._folder, self._crew)
+        run = prepare(self._plan, self._folder, self._crew, self._building)
         self._t0_ns = run["t0_mono_ns"]
         self._notes = run["notes"]
         self._board.notes(self._notes)
+
+    def _building(self, share: float, said: str) -> None:
+        """How far the prompts are; others have their turn meanwhile."""
+        if share >= 1 or time.monotonic() >= self._news_s:
+            self._news_s = time.monotonic() + NEWS_EVERY_S
+            self._board.state("starting", said)
+        gevent.sleep(0)
+        self._check()
 
     def _start_workers(self) -> None:
         self._say("Starting the load workers.")

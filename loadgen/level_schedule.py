@@ -1,6 +1,7 @@
 """(plan, level) -> every arrival and what requests draw: the same for any number of workers."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +13,11 @@ from loadgen.curves import Ints
 from loadgen.draws import ARRIVAL_STREAM, CLASS_STREAM, Drawn, Draws
 from loadgen.plan import ClosedLoop, Load, OpenLoop, Plan, Replay
 from loadgen.planned import Visit
+from loadgen.prompts.material import Material
 from loadgen.replay import Replayed, replayed
 from loadgen.seats import LoadPart, parts
 from loadgen.shapes import curve
+from loadgen.traces.blocks import blocks_prompt
 from loadgen.traces.registry import read_trace
 from loadgen.traces.trace import NONE
 
@@ -26,17 +29,35 @@ class Talk(NamedTuple):
     turn: int
 
 
-class LevelSchedule:
-    """One level.  Raises PlanError or TraceError (both ValueError) if a file cannot be used."""
+class Traced(NamedTuple):
+    """A row of a trace.  text: its own prompt, "" if it has none; blocks: (id, tokens) of each."""
 
-    def __init__(self, plan: Plan, stage: int, load: Load) -> None:
+    text: str
+    row: int
+    blocks: tuple[tuple[int, int], ...]
+
+
+class LevelSchedule:
+    """One level.  Raises PlanError or TraceError (both ValueError) if a file cannot be used.
+
+    material: knows how many turns a file's conversations have; without it they are as drawn.
+    """
+
+    def __init__(
+        self, plan: Plan, stage: int, load: Load, material: Material | None = None
+    ) -> None:
         self._seed = (plan.seed, stage)
         self._load = load
         self.parts = parts(plan, load)
         traffic = plan.traffic()
         self._talks = [one.workload.conversation is not None for one in traffic]
         self._draws = {
-            k: Draws(traffic[k].workload, (plan.seed, stage, k), _pause(part.load))
+            k: Draws(
+                traffic[k].workload,
+                (plan.seed, stage, k),
+                _pause(part.load),
+                partial(material.turns, stage, k) if material else None,
+            )
             for part in self.parts
             for k in part.classes
         }
@@ -65,6 +86,15 @@ class LevelSchedule:
             None if group is None or group == NONE else int(group),
             0,
         )
+
+    def traced(self, traffic: int, index: int) -> Traced | None:
+        """What a trace says of a request's prompt; None if the request is none of a trace."""
+        if self.replay is None or traffic not in self._of_replay:
+            return None
+        text = self.replay.text[index] if self.replay.text else ""
+        tokens = int(self.replay.prompt_tokens[index])
+        ids = self.replay.prefix_ids.of(index) if self.replay.prefix_ids else ()
+        return Traced(text, int(self.replay.row[index]), blocks_prompt(ids, tokens).pieces)
 
     def talk(self, traffic: int, index: int, turn: int) -> Talk | None:
         """The conversation of a request; None if it belongs to none."""

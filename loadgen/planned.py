@@ -10,7 +10,8 @@ Phase = Literal["warmup", "measure"]
 class PlannedRequest:
     """One request as the plan wants it.
 
-    due_ns: from the level's begin, None if closed.  turns: how many the conversation has that we
+    due_ns: from the level's begin, None if closed.  prompt_tokens: of all inputs, None if nobody
+    could count them.  turns: how many the conversation has that we
     hold with the server; 1 for a row of a trace, whose prompt already holds what was said before.
     """
 
@@ -18,7 +19,7 @@ class PlannedRequest:
     stage: int
     due_ns: int | None
     prompt: str
-    prompt_tokens: int
+    prompt_tokens: int | None
     max_tokens: int
     ignore_eos: bool
     is_streamed: bool = True  # False: one answer in one piece

@@ -7,10 +7,12 @@ from typing import Any
 
 import gevent
 
+from loadgen.building import build
 from loadgen.clocks import instant
 from loadgen.crew import Crew
 from loadgen.plan import Plan
 from loadgen.preflight import preflight
+from loadgen.prompts.stock import Progress
 from loadgen.run_ended import RunEnded
 from loadgen.run_folder import RunFolder
 from loadgen.self_test import SelfTest, self_test
@@ -20,10 +22,12 @@ from loadgen.wire.registry import APIS
 
 
 @kept_stamps()
-def prepare(plan: Plan, folder: RunFolder, crew: Crew) -> dict[str, Any]:
+def prepare(
+    plan: Plan, folder: RunFolder, crew: Crew, news: Progress = lambda _share, _said: None
+) -> dict[str, Any]:
     """What run.json says, which is written here.  Raises RunEnded if nothing can be run.
 
-    run["notes"]: sentences on what the numbers will lack.
+    run["notes"]: sentences on what the numbers will lack.  news: how far the prompts are.
 
     The self-test runs while the simulator starts and the endpoint answers: all of them mostly
     wait.  It has ended before anything else keeps this process busy.
@@ -49,11 +53,29 @@ def prepare(plan: Plan, folder: RunFolder, crew: Crew) -> dict[str, Any]:
         raise RunEnded("failed", seen.sentence)
     if tested is not None and tested.ok is False:
         raise RunEnded("failed", tested.sentence)
+    run["prompts"] = build(plan, run, folder, news)
+    told = dict.fromkeys(facts["note"] for facts in run["prompts"].values() if facts["note"])
+    run["notes"] += [*told, *_natural_stops(plan)]
+    folder.write("run.json", run)
     return run
 
 
 def _notes(tested: SelfTest | None) -> list[str]:
     return [tested.sentence] if tested is not None and tested.is_doubtful else []
+
+
+def _natural_stops(plan: Plan) -> list[str]:
+    """Where answers end is up to the model, if its API cannot be told to go on."""
+    apis = {
+        plan.target_of(one).api
+        for one in plan.traffic()
+        if one.workload.ignore_eos and not APIS[plan.target_of(one).api].knows_ignore_eos
+    }
+    return [
+        f"{api} cannot be told to go on to output_tokens: answers end where the model ends them "
+        "(a natural stop), or there."
+        for api in sorted(apis)
+    ]
 
 
 def _first_facts(plan: Plan, folder: RunFolder) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from itertools import count
 import numpy as np
 
 from loadgen.arrival_rows import Rows, dealt
+from loadgen.draws import Drawn
 from loadgen.level_schedule import LevelSchedule
 from loadgen.plan import Load, Plan
 from loadgen.planned import Phase, PlannedRequest, Visit
-from loadgen.prompts import SyntheticPrompts
+from loadgen.prompts.material import Ask, Material, Prompt, assumed
 from loadgen.seats import Role, split
 
 __all__ = ["PlannedRequest", "Shard", "Share", "Visit", "quotas"]
@@ -21,9 +22,12 @@ class Shard:
     """What worker `worker` of `n_workers` asks for, level by level.
 
     request_id = worker + n_workers * k: unique in the run without talking to each other.
+    material: the run's; None: one word is one token, and the plan names no prompt files.
     """
 
-    def __init__(self, plan: Plan, worker: int, n_workers: int) -> None:
+    def __init__(
+        self, plan: Plan, worker: int, n_workers: int, material: Material | None = None
+    ) -> None:
         if not 0 <= worker < n_workers:
             raise AssertionError(
                 f"worker {worker} of {n_workers}: a reconnected worker has no shard"
@@ -32,12 +36,7 @@ class Shard:
         self.worker = worker
         self.n_workers = n_workers
         self._ids = count(worker, n_workers)
-        self._prompts = [
-            SyntheticPrompts(
-                longest(one.workload.prompt_tokens), plan.seed, unique=one.workload.unique_prompts
-            )
-            for one in plan.traffic()
-        ]
+        self.material = material or assumed(plan, "")
 
     def share(self, stage: int, load: Load) -> "Share":
         """This worker's share of a level, made ready; raises ValueError if a file is no good."""
@@ -47,10 +46,6 @@ class Shard:
         """The next one."""
         return next(self._ids)
 
-    def prompt(self, traffic: int, stage: int, index: int, n_tokens: int) -> str:
-        """The text of a request."""
-        return self._prompts[traffic].prompt(stage, index, n_tokens)
-
 
 class Share:
     """One worker's share of one level: its arrivals, and the visits of its seats."""
@@ -59,7 +54,7 @@ class Share:
         self.stage = stage
         self.load = load
         self._shard = shard
-        self._schedule = LevelSchedule(shard.plan, stage, load)
+        self._schedule = LevelSchedule(shard.plan, stage, load, shard.material)
         self.parts = self._schedule.parts
         self._classes = [part.seat_classes() for part in self.parts]
         self._numbers: dict[tuple[int, int], Iterator[int]] = {}
@@ -126,30 +121,41 @@ class Share:
         work = self._shard.plan.traffic()[traffic].workload
         drawn = self._schedule.drawn(traffic, index, turn)
         talk = self._schedule.talk(traffic, index, turn)
+        prompt = self._prompt(visit, turn, drawn)
         return PlannedRequest(
             request_id=self._shard.request_id(),
             stage=self.stage,
             due_ns=due_ns,
-            prompt=self._shard.prompt(traffic, self.stage, index, drawn.prompt_tokens),
-            prompt_tokens=drawn.prompt_tokens,
-            max_tokens=drawn.output_tokens,
+            prompt=prompt.text,
+            prompt_tokens=prompt.tokens and prompt.tokens * work.inputs_per_request,
+            max_tokens=prompt.output_tokens or drawn.output_tokens,
             ignore_eos=work.ignore_eos,
             is_streamed=work.stream,
             inputs=work.inputs_per_request,
             traffic=traffic,
+            messages=prompt.messages,
             conversation=None if talk is None else talk.conversation,
             turn=None if talk is None else talk.turn,
             turns=visit.turns,
             prefix_group=drawn.prefix_group,
+            prompt_no=prompt.prompt_no,
             phase=phase,
         )
 
-
-def longest(length: object) -> int:
-    """Words that a pool of prompts of this length needs."""
-    if isinstance(length, int):
-        return length
-    return int(getattr(length, "high", None) or 100_000)
+    def _prompt(self, visit: Visit, turn: int, drawn: Drawn) -> Prompt:
+        traced = self._schedule.traced(visit.traffic, visit.number)
+        if traced is not None and traced.text:
+            return Prompt(traced.text, None, drawn.prompt_tokens, prompt_no=traced.row)
+        ask = Ask(
+            self.stage,
+            visit.traffic,
+            visit.number,
+            drawn.prompt_tokens,
+            turn,
+            drawn.prefix_group,
+            traced.blocks if traced else (),
+        )
+        return self._shard.material.prompt(ask)
 
 
 def quotas(requests: int | None, seats: list[int]) -> list[int | None]:

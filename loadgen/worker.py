@@ -18,6 +18,7 @@ from loadgen.levels import Level, OnEnd, drain
 from loadgen.plan import Load, Plan
 from loadgen.plan_stages import load_of
 from loadgen.planned import PlannedRequest
+from loadgen.prompts.material import load as load_material
 from loadgen.pulse import Counts, HubTick, PulseMaker, every_second
 from loadgen.run_folder import RunFolder
 from loadgen.schedule import Shard, Share
@@ -54,7 +55,7 @@ class Worker:
         self._line = line
         self._spool = RawWriter(folder.spool, index, aside=NativeThread())
         self._senders = Senders(plan, {**run, "worker": index}, self._spool)
-        self._shard = Shard(plan, index, run["n_workers"])
+        self._shard = Shard(plan, index, run["n_workers"], load_material(folder.path, plan))
         self._collector = Collector()
         self._hub = HubTick()
         self._pulses = PulseMaker(index, folder.spool, run["t0_mono_ns"])

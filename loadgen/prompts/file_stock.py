@@ -1,8 +1,8 @@
 """The prompts of a file as a run keeps them: written once, read one by one from a mapped file.
 
 Layout: NAME.jsonl has one JSON object per prompt, {"t": turns} or {"m": messages} with "n", the
-tokens of each turn, and "o", the tokens of its answer (null: unknown); NAME.npy has where each
-line begins and, at last, where all end.
+tokens of each turn, and "o", the tokens of its answer (null: unknown); NAME.npy has two rows: where
+each line begins and, at last, where all end; and the turns of each.
 """
 
 import mmap
@@ -43,18 +43,19 @@ class Written:
 
 
 class FileStock:
-    """Prompts by number; one look-up costs a JSON document of the prompt's size."""
+    """Prompts by number; one look-up costs a JSON document of the prompt's size.
+
+    turns: how many each entry has; messages are one.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._begins: array[int] = array("Q", np.load(folder / f"{name}.npy").tolist())
+        begins, turns = np.load(folder / f"{name}.npy")
+        self._begins: array[int] = array("Q", begins.tobytes())
+        self.turns = turns[:-1]
         self._lines = _mapped(folder / f"{name}.jsonl")
 
     def __len__(self) -> int:
         return len(self._begins) - 1
-
-    def turns(self, number: int) -> int:
-        """How many turns the entry has; messages are one."""
-        return len(self._entry(number)["n"])
 
     def prompt(self, number: int, turn: int = 0) -> FilePrompt:
         """One turn of an entry, which go round where there are fewer."""
@@ -71,20 +72,22 @@ def write_stock(
     folder: Path, name: str, entries: Iterable[Entry], count: Count, most: int
 ) -> Written:
     """Write the first `most` entries, or a GiB of them; then the others are not read."""
-    begins = array("Q", [0])
+    begins, turns = array("Q", [0]), array("Q")
     is_cut = False
     with (folder / f"{name}.jsonl").open("wb") as lines:
-        for line in _lines(entries, count):
+        for line, n_turns in _lines(entries, count):
             is_cut = len(begins) > most or begins[-1] + len(line) > MOST_BYTES
             if is_cut:
                 break
             lines.write(line)
             begins.append(begins[-1] + len(line))
-    np.save(folder / f"{name}.npy", np.frombuffer(begins, np.uint64))
+            turns.append(n_turns)
+    np.save(folder / f"{name}.npy", np.array([begins, [*turns, 0]], np.uint64))
     return Written(len(begins) - 1, is_cut)
 
 
-def _lines(entries: Iterable[Entry], count: Count) -> Iterator[bytes]:
+def _lines(entries: Iterable[Entry], count: Count) -> Iterator[tuple[bytes, int]]:
+    """Each entry's line, and how many turns it has."""
     for some in _batches(entries):
         texts = [text for entry in some for text in entry.texts()]
         replies = [reply for entry in some for reply in entry.outputs if isinstance(reply, str)]
@@ -94,7 +97,7 @@ def _lines(entries: Iterable[Entry], count: Count) -> Iterator[bytes]:
         for entry, n in zip(some, tokens, strict=True):
             outputs = [next(counted) if isinstance(o, str) else o for o in entry.outputs]
             said = {"t": entry.turns} if entry.messages is None else {"m": entry.messages}
-            yield orjson.dumps({**said, "n": n, "o": outputs}) + b"\n"
+            yield orjson.dumps({**said, "n": n, "o": outputs}) + b"\n", len(n)
 
 
 def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:

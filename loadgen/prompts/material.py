@@ -6,6 +6,7 @@ of a file; the prompts themselves stay in a mapped file.
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from loadgen.prompts.synthetic import MOST_TURNS, Numbering, Synthetic
 
 FOLDER = "material"
 CONTENTS = "material.json"
+Ints = NDArray[np.int64]
 _GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -80,9 +82,9 @@ class Material:
         """One prompt, in microseconds; of a file, in the time its JSON takes."""
         return self._classes[ask.traffic].prompt(ask)
 
-    def turns(self, level: int, traffic: int, number: int) -> int | None:
-        """Turns of a conversation whose file says how many; None: as the plan draws."""
-        return self._classes[traffic].turns(level, number)
+    def turns(self, level: int, traffic: int, numbers: Ints) -> Ints | None:
+        """Turns of conversations whose file says how many; None: as the plan draws."""
+        return self._classes[traffic].turns(level, numbers)
 
 
 class _Class:
@@ -107,14 +109,14 @@ class _Class:
             rest = max(0, tokens - sum(n for _, n in blocks))
             return Prompt(self._synthetic.of_blocks(blocks, number, rest), None, tokens)
         no = None if self._is_unique else 0
-        if ask.prefix_group is None or ask.turn:
+        if ask.prefix_group is None or ask.turn or not self._prefix_tokens:
             return Prompt(self._synthetic.text(number, tokens), None, tokens, None, no)
-        prefix = (self._prefix(ask.prefix_group), self._prefix_tokens or tokens // 2)
+        prefix = (self._prefix(ask.prefix_group), self._prefix_tokens)
         return Prompt(self._synthetic.with_prefix(prefix, number, tokens), None, tokens, None, no)
 
-    def turns(self, level: int, number: int) -> None:
+    def turns(self, level: int, numbers: Ints) -> None:
         """As the plan draws."""
-        del level, number
+        del level, numbers
 
     def _number(self, ask: Ask) -> int:
         if not self._is_unique and not ask.turn:
@@ -138,7 +140,7 @@ class _FromFile:
     def __init__(self, workload: Workload, seed: int, traffic: int, file: FileStock) -> None:
         assert workload.file is not None
         self._file = file
-        self._order: NDArray[np.int64] | None = None
+        self._order: Ints | None = None
         if workload.file.order == "shuffled":
             self._order = np.random.default_rng([seed, traffic]).permutation(len(file))
 
@@ -148,21 +150,28 @@ class _FromFile:
         text, messages, tokens, output_tokens = self._file.prompt(number, ask.turn)
         return Prompt(text, messages, tokens, output_tokens, number)
 
-    def turns(self, level: int, number: int) -> int:
-        """Those of the entry."""
-        return self._file.turns(self._entry(level, number))
+    def turns(self, level: int, numbers: Ints) -> Ints:
+        """Those of the entries."""
+        at = (self._start(level) + numbers) % len(self._file)
+        return self._file.turns[at if self._order is None else self._order[at]].astype(np.int64)
 
     def _entry(self, level: int, number: int) -> int:
-        n = len(self._file)
-        at = (int(level * _GOLDEN % 1 * n) + number) % n
+        at = (self._start(level) + number) % len(self._file)
         return at if self._order is None else int(self._order[at])
+
+    def _start(self, level: int) -> int:
+        return int(level * _GOLDEN % 1 * len(self._file))
 
 
 def assumed(plan: Plan, salt: str) -> Material:
     """One word is one token, for all classes; no files.  For who has no run's folder."""
-    stock = make_stock(WordCounter(), plan.seed)
     n = len(plan.traffic())
-    return Material(plan, salt, [stock] * n, [None] * n)
+    return Material(plan, salt, [_of_words(plan.seed)] * n, [None] * n)
+
+
+@lru_cache(maxsize=4)
+def _of_words(seed: int) -> Stock:
+    return make_stock(WordCounter(), seed)
 
 
 def save(
@@ -177,8 +186,9 @@ def save(
     (folder / CONTENTS).write_text(json.dumps(contents))
 
 
-def load(folder: Path, plan: Plan) -> Material:
-    """What `save` wrote."""
+def load(run_folder: Path, plan: Plan) -> Material:
+    """What the leader saved in the run's folder."""
+    folder = run_folder / FOLDER
     contents = json.loads((folder / CONTENTS).read_bytes())
     stocks: dict[int | None, Stock] = {
         i: Stock.from_json(json.loads((folder / f"stock-{i}.json").read_bytes()))

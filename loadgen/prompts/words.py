@@ -1,10 +1,4 @@
-"""Synthetic prompts of a wanted length, different for each request unless told otherwise.
-
-One short common word is one token for most tokenizers (the simulator counts just so); the server's
-own count is kept beside the planned one, and the difference is shown.
-"""
-
-from random import Random
+"""Common English words, most of them one token for most tokenizers."""
 
 _COMMON = (
     "a about after all also and any as at back be because bed before big book both bring but by "
@@ -29,36 +23,3 @@ _SAFEST = (
 )
 SAFEST = _SAFEST.split()
 """The most frequent words of English: one token each wherever any word is."""
-POOL_WORDS = 20_000
-
-
-class SyntheticPrompts:
-    """Prompts of `n_words` words; built once per worker, so that one costs a few µs.
-
-    unique: the first words carry the request's number, so that no prefix cache can answer for it.
-    """
-
-    def __init__(self, n_words: int, seed: int, *, unique: bool) -> None:
-        rng = Random(seed)
-        self._n_words = n_words
-        self._unique = unique
-        self._pool = rng.choices(WORDS, k=max(POOL_WORDS, n_words + 1))
-
-    def prompt(self, stage: int, index: int, n_words: int | None = None) -> str:
-        """The prompt of the stage's `index`-th request: always the same for the same seed."""
-        n_words = n_words or self._n_words
-        if not self._unique:
-            return " ".join(self._pool[:n_words])
-        head = _number_in_words(stage * 1_000_003 + index)[:n_words]
-        rest = n_words - len(head)
-        start = (index * 7919) % (len(self._pool) - rest) if rest < len(self._pool) else 0
-        return " ".join(head + self._pool[start : start + rest])
-
-
-def _number_in_words(number: int) -> list[str]:
-    """At least four words, the least significant digit first: prefixes differ from the first on."""
-    digits: list[str] = []
-    while number or len(digits) < 4:
-        number, digit = divmod(number, len(WORDS))
-        digits.append(WORDS[digit])
-    return digits

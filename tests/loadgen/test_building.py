@@ -7,7 +7,7 @@ from tokenizers_made import save_tokenizer
 
 from loadgen.building import build
 from loadgen.plan import PlanError, parse
-from loadgen.prompts.material import FOLDER, Ask, load
+from loadgen.prompts.material import Ask, load
 from loadgen.run_folder import RunFolder
 
 
@@ -41,7 +41,7 @@ def test_the_simulator_counts_words_and_nobody_is_asked(folder):
     assert (told["default"]["counted_by"], told["default"]["off"]) == ("words", (0, 0))
     assert json.loads(json.dumps(told))["default"]["overhead_tokens"] is None
     assert news[-1] == (1.0, "Building prompts: 100%.")
-    prompt = load(folder.path / FOLDER, plan).prompt(Ask(0, 0, 0, 256))
+    prompt = load(folder.path, plan).prompt(Ask(0, 0, 0, 256))
     assert len(prompt.text.split()) == 256
 
 
@@ -71,7 +71,7 @@ def test_a_files_prompts_are_counted_kept_and_what_was_left_out_is_said(folder, 
         "no turn of a human.",
     }
     assert any(0.1 < share < 0.9 for share, _ in news)
-    prompt = load(folder.path / FOLDER, plan).prompt(Ask(0, 0, 0, 5))
+    prompt = load(folder.path, plan).prompt(Ask(0, 0, 0, 5))
     assert (prompt.text, prompt.tokens, prompt.output_tokens) == ("one two", 2, 1)
 
 
@@ -82,7 +82,7 @@ def test_without_a_tokenizer_a_files_tokens_are_unknown_unless_words_shall_do(fo
         plan = plan_of(workload={"file": {"path": str(file)}, "count_by": by})
         told, _ = built(plan, folder)
         assert told["default"]["counted_by"] == (by if by == "words" else None)
-        assert load(folder.path / FOLDER, plan).prompt(Ask(0, 0, 0, 5)).tokens == tokens
+        assert load(folder.path, plan).prompt(Ask(0, 0, 0, 5)).tokens == tokens
 
 
 def test_more_prompts_than_a_plan_can_use_are_not_kept(folder, tmp_path, monkeypatch):

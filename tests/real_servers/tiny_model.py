@@ -16,7 +16,7 @@ from pathlib import Path
 import gguf
 import numpy as np
 
-from loadgen.prompts import WORDS as PROMPT_WORDS
+from loadgen.prompts.words import WORDS as PROMPT_WORDS
 
 END, TURN, END_TURN = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 CONTROL = (END, TURN, END_TURN)

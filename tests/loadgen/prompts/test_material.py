@@ -1,12 +1,13 @@
 """Every worker makes the same prompts of a run, from what the leader saved in its folder."""
 
+import numpy as np
 import pytest
 
 from loadgen.plan import parse
 from loadgen.prompts.counting import WordCounter
 from loadgen.prompts.entries import Entry
 from loadgen.prompts.file_stock import FileStock, write_stock
-from loadgen.prompts.material import Ask, Material, assumed, load, save
+from loadgen.prompts.material import FOLDER, Ask, Material, assumed, load, save
 from loadgen.prompts.stock import make_stock
 
 STOCK = make_stock(WordCounter(), seed=1)
@@ -85,10 +86,12 @@ def test_another_run_has_other_prompts():
 
 
 def test_what_was_saved_makes_the_same_prompts(tmp_path):
+    tmp_path = tmp_path / FOLDER
+    tmp_path.mkdir()
     plan = plan_of({}, {"prefix": {"tokens": 20}}, {"file": {"path": "x"}})
     write_stock(tmp_path, "prompts-2", [Entry((f"prompt {i}",)) for i in range(9)], None, 100)
     save(tmp_path, "run", [STOCK, STOCK, None], [None, None, "prompts-2"])
-    one, other = load(tmp_path, plan), load(tmp_path, plan)
+    one, other = load(tmp_path.parent, plan), load(tmp_path.parent, plan)
     here = Material(
         plan, "run", [STOCK, STOCK, None], [None, None, FileStock(tmp_path, "prompts-2")]
     )
@@ -132,10 +135,10 @@ def test_a_conversations_turns_are_those_of_the_file(tmp_path):
     write_stock(tmp_path, "p", [Entry(("a", "b", "c"), outputs=(1, None, 3))], None, 100)
     plan = plan_of({"file": {"path": "x"}, "conversation": {"turns": 5}})
     made = Material(plan, "run", [None], [FileStock(tmp_path, "p")])
-    assert made.turns(0, 0, 4) == 3
+    assert made.turns(0, 0, np.array([4, 5])).tolist() == [3, 3]
     assert [made.prompt(Ask(0, 0, 4, 9, turn=t)).text for t in range(3)] == ["a", "b", "c"]
     assert made.prompt(Ask(0, 0, 4, 9, turn=2)).output_tokens == 3
-    assert material({}).turns(0, 0, 4) is None
+    assert material({}).turns(0, 0, np.array([4])) is None
 
 
 @pytest.mark.parametrize("n_classes", [1, 3])
