@@ -1,6 +1,7 @@
 """One load level of a run as `show --json` writes it: window, verdict, objectives, metrics."""
 
 from collections import Counter
+from dataclasses import asdict
 from typing import Any
 
 from analysis import validity
@@ -9,6 +10,7 @@ from analysis.frames import floats, is_in, where, words
 from analysis.gaps import gaps_of
 from analysis.level_metrics import level_metrics
 from analysis.per_request import US_PER_MS, send_lag_ms
+from analysis.prompt_lengths import PromptLengths, prompt_lengths, sentence
 from analysis.quantiles import percentile
 from analysis.reading import Reading, StageReading, cell
 from analysis.remarks import remarks
@@ -29,6 +31,10 @@ def _level(reading: Reading, stage: StageReading) -> Json:
     found = validity.judge(seen)
     slos, traffic = reading.slos_of(stage), reading.traffic_of(stage)
     gaps = gaps_of(stage.gaps, "gap")
+    lengths = _prompt_lengths(reading, stage)
+    warnings = remarks(stage, reading.plan)
+    if lengths is not None and not _is_steady(lengths):
+        warnings = [*warnings, sentence(lengths)]
     return {
         "stage": str(stage.row["name"]),
         "level": int(stage.row["stage"]),
@@ -58,10 +64,23 @@ def _level(reading: Reading, stage: StageReading) -> Json:
             "missing_stamps": seen.n_missing,
         },
         "delivery": delivery(stage).to_dict(),
-        "warnings": remarks(stage, reading.plan),
+        "prompt_lengths": lengths and {**asdict(lengths), "sentence": sentence(lengths)},
+        "warnings": warnings,
         "slos": [judge(slo, stage.cohort, gaps, stage.kind).to_dict() for slo in slos],
         "metrics": metrics,
     }
+
+
+def _prompt_lengths(reading: Reading, stage: StageReading) -> PromptLengths | None:
+    """What was asked against what the server counted; the template's tokens, if known, apart."""
+    traffic = reading.traffic_of(stage)
+    known = (reading.facts.get("prompts") or {}).get(traffic.name if traffic else "", {})
+    return prompt_lengths(stage.cohort.complete, known.get("overhead_tokens"))
+
+
+def _is_steady(lengths: PromptLengths) -> bool:
+    """One difference on every prompt, and no other than the template seen before the run."""
+    return lengths.others == 0 and lengths.overhead in (None, lengths.usual)
 
 
 def _whole_answers(stage: StageReading) -> dict[str, int]:

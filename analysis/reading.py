@@ -73,6 +73,12 @@ class Reading:
     outcomes: pd.DataFrame
     pulses: pd.DataFrame
 
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What the run learned that has no column of its own."""
+        stored = self.run.get("facts")
+        return json.loads(stored) if isinstance(stored, str) and stored else {}
+
     def traffic_of(self, stage: StageReading) -> TrafficClass | None:
         """The plan's class of a level's traffic; None without a plan that parses."""
         if self.plan is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis import searches
 from analysis.cache_check import cache_check
 from analysis.frames import number, where, words
 from analysis.levels import levels
@@ -29,15 +30,15 @@ def show(ask: Ask, run: str) -> Json:
 
 def show_of(reading: Reading) -> Json:
     """The same of frames that are at hand; finite numbers, text, None, lists and dicts only."""
-    found = levels(reading)
+    found, answers = levels(reading), reading.facts.get("search") or []
     shown: Json = {
         "run": _run(reading),
         "validity": _validity(found),
         "outcomes": _outcomes(reading),
         "failures": _failures(reading),
-        "slo": _slo(found),
+        "slo": _slo(found, answers),
         "cache": _cache(reading),
-        "search": _facts(reading).get("search") or [],
+        "search": answers,
         "levels": found,
     }
     return {"verdict": headline(shown).to_dict(), **shown}
@@ -63,10 +64,10 @@ def _run(reading: Reading) -> Json:
         "self_test": _parsed(row.get("self_test")),
         "notes": _parsed(row.get("notes")) or [],
         "host": _text(row.get("host")),
-        "machines": _facts(reading).get("machines"),
-        "targets": _facts(reading).get("targets"),
-        "prompts": _facts(reading).get("prompts"),
-        "replay": _facts(reading).get("replay"),
+        "machines": reading.facts.get("machines"),
+        "targets": reading.facts.get("targets"),
+        "prompts": reading.facts.get("prompts"),
+        "replay": reading.facts.get("replay"),
         "model": reading.plan.target.model if reading.plan else _text(row.get("model")),
         "target": reading.plan.target.url if reading.plan else _text(row.get("url")),
     }
@@ -115,30 +116,30 @@ def _failures(reading: Reading) -> list[Json]:
     return sorted(found, key=lambda row: -row["n"])
 
 
-def _slo(found: list[Json]) -> Json:
-    """The run's objectives together: met only when each level meets each of them."""
-    results = [slo for level in found for slo in level["slos"]]
+def _slo(found: list[Json], answers: list[Json]) -> Json:
+    """The run's objectives together: met only when each level meets each of them.
+
+    A search's probes are no such levels: it meets them where it found a load at which they hold.
+    """
+    levels = searches.beside(answers, found)
+    judged = [(level, slo) for level in levels for slo in level["slos"]]
+    results = [slo["result"] for _, slo in judged]
+    results += [searches.result(answer) for answer in searches.searches(answers)]
     broken = [
-        f"{level['name']}: {slo['sentence']}"
-        for level in found
-        for slo in level["slos"]
-        if slo["result"] != "met"
+        f"{level['name']}: {slo['sentence']}" for level, slo in judged if slo["result"] != "met"
     ]
-    return {"result": worst_result([slo["result"] for slo in results]), "broken": broken}
-
-
-def _facts(reading: Reading) -> Json:
-    """What the run learned that has no column of its own."""
-    return _parsed(reading.run.get("facts")) or {}
+    return {"result": worst_result(results), "broken": [*broken, *searches.broken(answers)]}
 
 
 def _cache(reading: Reading) -> Json:
     """Whether prompts were answered from a prefix cache; over the whole run, warm-up left out."""
-    parts = [where(s.requests, is_complete(s.requests) & is_load(s.requests)) for s in reading.stages]
+    parts = [
+        where(s.requests, is_complete(s.requests) & is_load(s.requests)) for s in reading.stages
+    ]
     requests = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     traffic = reading.plan.traffic() if reading.plan else ()
     prefixes = {t.name: t.workload.prefix.tokens if t.workload.prefix else 0 for t in traffic}
-    return cache_check(requests, _facts(reading).get("cache"), prefixes).to_dict()
+    return cache_check(requests, reading.facts.get("cache"), prefixes).to_dict()
 
 
 def _most(values: Any) -> float | None:

@@ -80,6 +80,7 @@ def _level(level: Json) -> str:
         f"  {level['window']['reason']}",
         f"  {level['validity']['verdict']}: {level['validity']['reason']}",
         *(f"  ! {_clean(warning)}" for warning in level["warnings"]),
+        *([f"  {_clean(said)}"] if (said := _lengths(level)) else []),
         *(f"  SLO {slo['sentence']}" for slo in level["slos"]),
         *_table(metrics, "lower", LATENCY),
         *_table(metrics, "higher", PACE),
@@ -92,6 +93,12 @@ def _level(level: Json) -> str:
     if missing:
         lines.append(f"  Not defined here: {', '.join(missing)} (docs/metrics.md says when).")
     return "\n".join(line for line in lines if line)
+
+
+def _lengths(level: Json) -> str:
+    """Whether prompts were as long as asked, where no warning says that they were not."""
+    said = (level["prompt_lengths"] or {}).get("sentence", "")
+    return "" if said in level["warnings"] else said
 
 
 def _table(metrics: Json, better: str, shown: tuple[str, ...]) -> list[str]:

@@ -4,14 +4,14 @@ Built from the dict of show.py, so that page, text and report say the same.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from analysis import searches
 from analysis.quantiles import is_thin
 from analysis.remarks import NOT_STEADY
+from analysis.searches import Tone
 
 Json = dict[str, Any]
-Tone = Literal["good", "bad", "warn", "neutral"]
-
 KNEE_SHARE = 0.25  # an added stream brings less than this share of what the first streams brought
 MORE_STREAMS = 1.05  # levels closer than this are the same load
 WORST_FIRST: tuple[Tone, ...] = ("bad", "warn", "neutral", "good")
@@ -41,8 +41,14 @@ def headline(shown: Json) -> Headline:
     more = [said for said in (failed, _warned(shown["levels"])) if said]
     if shown["validity"]["verdict"] == "saturated":  # figures not to be believed mean nothing
         return Headline(shown["validity"]["reason"], "bad", more)
-    text, tone, others = _by_class(shown["levels"])
-    more = [*others, *more]
+    answers = shown.get("search") or []
+    said = searches.said(answers)
+    beside = searches.beside(answers, shown["levels"])
+    if any(map(is_answered, beside)):
+        text, tone, others = _by_class(beside)
+        said += [(sentence, tone) for sentence in (text, *others)]
+    text, tone = said[0][0], min((tone for _, tone in said), key=WORST_FIRST.index)
+    more = [*(sentence for sentence, _ in said[1:]), *more]
     if failed and tone in ("good", "neutral"):
         tone = "warn"
     return Headline(text, tone, more)

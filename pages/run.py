@@ -232,6 +232,8 @@ if shown["levels"]:
         "upper bound, few where they cannot carry the percentile. The charts below show every "
         "level."
     )
+    if level["prompt_lengths"] and level["prompt_lengths"]["sentence"] not in level["warnings"]:
+        st.caption(label(level["prompt_lengths"]["sentence"], 300))
     for warning in level["warnings"]:
         st.markdown(f":orange[:material/warning: {label(warning, 300)}]")
     opened = st.tabs(list(TABS), key="tab", on_change="rerun", bind="query-params")

@@ -1,5 +1,6 @@
 """Made-up runs for the analysis tests: rows by hand, asked through the store's own SQL."""
 
+import json
 from typing import Any
 
 import duckdb
@@ -110,6 +111,7 @@ class Made:
         stages: list[dict[str, Any]],
         made_from: Plan | None = None,
         stamps: str = "kernel",
+        facts: dict[str, Any] | None = None,
     ) -> None:
         self.cursor = duckdb.connect()
         self.cursor.execute(schema_sql())
@@ -130,6 +132,7 @@ class Made:
                         "n_stages": len(stages),
                         "n_workers": 1,
                         "stamps": stamps,
+                        "facts": json.dumps(facts) if facts else None,
                     }
                 ]
             ),

@@ -73,3 +73,26 @@ def test_the_verdict_speaks_of_each_class_by_itself(shown):
     assert verdict["text"].startswith("chat: Holds Time to first token p50 ≤ 150 ms")
     assert verdict["more"][0].startswith("batch: Does not hold")
     assert verdict["tone"] == "bad"
+
+
+def asked_and_counted(facts, counted=268):
+    rows = back_to_back(40, prompt_tokens=268, prompt_tokens_planned=256)
+    rows[0]["prompt_tokens"] = counted
+    return show_of(read(Made(rows, [stage(0, "c=1", 0, 12 * SECOND)], facts=facts).ask, UID))[
+        "levels"
+    ][0]
+
+
+def test_what_the_chat_template_adds_to_every_prompt_is_told_and_no_warning():
+    known = {"prompts": {"default": {"overhead_tokens": 12}}}
+    for level in (asked_and_counted(known), asked_and_counted({})):
+        assert level["prompt_lengths"]["sentence"].startswith(
+            "Prompt tokens: asked 256, counted 268"
+        )
+        assert level["prompt_lengths"]["sentence"] not in level["warnings"]
+
+
+def test_prompts_that_the_server_counts_otherwise_are_a_warning():
+    other = {"prompts": {"default": {"overhead_tokens": 3}}}
+    for level in (asked_and_counted(other), asked_and_counted({}, counted=280)):
+        assert level["prompt_lengths"]["sentence"] in level["warnings"]
