@@ -17,15 +17,26 @@ from loadgen.limits import raise_open_files
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write each token's real emission time here, one JSON line per token.",
 )
-def simulate(port: int, profile: str, truth: Path | None) -> None:
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a parameter of the profile, such as freeze_at_s=5; may be repeated.",
+)
+def simulate(port: int, profile: str, truth: Path | None, settings: tuple[str, ...]) -> None:
     """Serve a simulated LLM endpoint on 127.0.0.1 until Ctrl-C; port 0 takes any free one."""
-    from simulator.profiles import PROFILES
+    from simulator.profiles import SettingError, adjusted, profile_named
 
-    if profile not in PROFILES:
-        raise Refusal(f"There is no profile {profile!r}; choose one of {', '.join(PROFILES)}.")
+    try:
+        adjusted(profile_named(profile), settings)
+    except SettingError as error:
+        raise Refusal(str(error)) from None
     check_free("127.0.0.1", port, "simulate")
     raise_open_files()
     arguments = ["--port", str(port), "--profile", profile]
     if truth:
         arguments += ["--truth", str(truth.absolute())]
+    for setting in settings:
+        arguments += ["--set", setting]
     become("simulator.server", arguments, {})

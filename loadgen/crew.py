@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 import gevent
 
 from loadgen.plan import Plan
 from loadgen.run_folder import RunFolder
+from loadgen.simulated import simulator_arguments
 
 READY = "headway-simulator listening on "
 SIMULATOR_START_S = 15
@@ -35,12 +35,7 @@ class Crew:
 
     def start_simulator(self, plan: Plan) -> str:
         """The simulated endpoint of a sim:// target; returns its real URL."""
-        target = urlsplit(plan.target.url)
-        profile = target.hostname or ""
-        arguments = ["--port", "0", "--profile", profile, "--model", plan.target.model]
-        arguments += ["--with-parent"]
-        if target.query == "truth":  # 185 bytes a token: only where somebody asks
-            arguments += ["--truth", str(self._folder.path / "truth.jsonl")]
+        arguments = simulator_arguments(plan.target, self._folder.path / "truth.jsonl")
         simulator = self._simulator = subprocess.Popen(
             [sys.executable, "-m", "simulator.server", *arguments],
             stdin=subprocess.DEVNULL,
@@ -50,7 +45,7 @@ class Crew:
         line = _first_line(simulator.stdout.fileno(), SIMULATOR_START_S)
         if not line.startswith(READY):
             raise CrewError(
-                f"The simulator did not start with profile {profile!r}. "
+                f"The simulator did not start for {plan.target.url}. "
                 f"{self._last_log_line()}".strip()
             )
         return line.removeprefix(READY).strip()

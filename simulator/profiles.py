@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from simulator.engine_config import EngineConfig
+from simulator.freezes import Freezes
 from simulator.front import Front
 
 
@@ -24,6 +25,7 @@ class Profile:
     thinking_share: float = 0.0  # of the output, thought before the first visible token
     seed: int = 1  # of output lengths and accepted drafts
     front: Front = field(default_factory=Front)
+    freezes: Freezes = field(default_factory=Freezes)
 
 
 PROFILES: dict[str, Profile] = {
@@ -100,10 +102,11 @@ def adjusted(profile: Profile, settings: Iterable[str]) -> Profile:
     present: dict[str, Any] = {
         "engine": profile.engine,
         "front": profile.front,
+        "freezes": profile.freezes,
         "profile": profile,
     }
     owners = {key.name: owner for owner, values in present.items() for key in fields(values)}
-    for name in ("name", "summary", "engine", "front"):
+    for name in ("name", "summary", "engine", "front", "freezes"):
         del owners[name]
     given: dict[str, dict[str, Any]] = {owner: {} for owner in present}
     for setting in settings:
@@ -118,6 +121,7 @@ def adjusted(profile: Profile, settings: Iterable[str]) -> Profile:
             profile,
             engine=replace(profile.engine, **given["engine"]),
             front=replace(profile.front, **given["front"]),
+            freezes=replace(profile.freezes, **given["freezes"]),
             **given["profile"],
         )
     except ValueError as error:

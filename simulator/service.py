@@ -19,6 +19,7 @@ from simulator.body import json_object
 from simulator.engine import Engine
 from simulator.engine_room import EngineRoom
 from simulator.faults import parse_fault
+from simulator.freezes import Freezer
 from simulator.kv_blocks import block_hashes
 from simulator.options import Options
 from simulator.profiles import Profile, SettingError, adjusted, profile_named
@@ -83,6 +84,7 @@ class Service:
         self._engine = Engine(self.profile.engine, random.Random(self.profile.seed))
         self._lengths = random.Random(self.profile.seed)
         self._room = EngineRoom(self._engine, self.metrics, self._spill_truth)
+        self._freezer = Freezer(self.profile.freezes, self._room.freeze)
         self._n_requests = 0
 
     def arrival(self, x_request_id: str) -> Arrival:
@@ -110,6 +112,7 @@ class Service:
 
     def submit(self, job: Job, answer: Answer) -> None:
         """Queue the job, each of its inputs by itself; `answer` gets the tokens."""
+        self._freezer.request()
         if job.ask.fault.freeze_ms:
             self._room.freeze(job.ask.fault.freeze_ms * 1_000_000)
         engine = self.profile.engine
@@ -160,6 +163,7 @@ class Service:
 
     def close(self) -> None:
         """Run no further step and close the truth log."""
+        self._freezer.close()
         self._room.close()
         self._write_truth(TruthLog.close)
 

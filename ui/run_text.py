@@ -27,10 +27,10 @@ STATES: dict[str, tuple[Tone, str]] = {
 
 
 def endpoint_text(url: str) -> str:
-    """Where the requests went: `simulator · small-gpu`, or host and port."""
+    """Where the requests went: `simulator · small-gpu` with its settings, or host and port."""
     parts = urlsplit(url)
     if parts.scheme == "sim":
-        return f"simulator · {parts.netloc}"
+        return " · ".join(["simulator", parts.netloc, *filter(None, [parts.query])])
     return parts.netloc or url
 
 

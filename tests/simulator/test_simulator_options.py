@@ -8,6 +8,7 @@ import pytest
 from simulator.apis import APIS
 from simulator.engine_config import EngineConfig
 from simulator.faults import Fault
+from simulator.freezes import Freezes
 from simulator.front import Front
 from simulator.options import Options, parse_options
 from simulator.profiles import PROFILES, adjusted, profile_named
@@ -79,7 +80,7 @@ def test_a_wrong_option_is_one_sentence_and_exit_code_2(
 def test_the_document_names_each_api_setting_and_fault():
     text = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text()
     paths = [path for api in APIS.values() for path in api.paths]
-    keys = [key.name for of in (EngineConfig, Front, Fault) for key in fields(of)]
+    keys = [key.name for of in (EngineConfig, Front, Freezes, Fault) for key in fields(of)]
     missing = [
         name for name in (*paths, *keys) if f"`{name}`" not in text and f"`{name}=" not in text
     ]

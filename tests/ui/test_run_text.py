@@ -17,6 +17,7 @@ from ui.run_text import (
     ("url", "shown"),
     [
         ("sim://small-gpu", "simulator · small-gpu"),
+        ("sim://small-gpu?freeze_s=2", "simulator · small-gpu · freeze_s=2"),
         ("https://api.example.com/v1", "api.example.com"),
         ("http://127.0.0.1:8000", "127.0.0.1:8000"),
         ("", ""),
