@@ -4,6 +4,7 @@ import os
 import time
 from typing import Any
 
+from loadgen.body_form import BodyForm
 from loadgen.plan import MAIN_TARGET, Plan
 from loadgen.schedule import PlannedRequest
 from loadgen.target import facts_of, target_endpoint
@@ -29,15 +30,17 @@ class Sender:
         pool: Pool | None = None,
     ) -> None:
         one, limits = plan.traffic()[traffic], plan.limits
-        target = self._target = plan.target_of(one)
+        target = plan.target_of(one)
         facts = facts_of(run, one.target or MAIN_TARGET)
         self._plan, self._traffic = plan, one
         self._run_uid: str = run["run_uid"]
         self._worker: int = run.get("worker", 0)
         self._spool = spool
         dropped: list[str] = facts.get("dropped_fields") or []  # the endpoint refuses these
-        self._extra = dict.fromkeys(dropped) | one.workload.extra_body
         self._api = APIS[target.api]
+        self._bodies = BodyForm(
+            self._api, target.model, dict.fromkeys(dropped) | one.workload.extra_body
+        )
         is_streamed = one.workload.stream and self._api.is_streaming
         path = self._api.path if is_streamed else self._api.whole_path
         self.endpoint, path = target_endpoint(target, facts, path)
@@ -72,7 +75,7 @@ class Sender:
 
     def _call(self, planned: PlannedRequest, due_ns: int | None, phase: str) -> Call:
         meta = self._meta(planned, due_ns, time.monotonic_ns(), phase)
-        body = self._api.body(planned, self._target.model, self._extra)
+        body = self._bodies.body(planned)
         return Call(
             request_id=planned.request_id,
             head_and_body=self._form.request(meta["x_request_id"], body),
