@@ -56,7 +56,11 @@ def received(frames: list[Any]) -> Message | None:
     message = unpack(frames[1].bytes)
     if message is None or message.node_id.encode() != frames[0].bytes:
         return None
-    return replace(message, address=frames[1].get("Peer-Address") or "")
+    try:
+        address = frames[1].get("Peer-Address")
+    except zmq.ZMQError:  # not of a TCP connection
+        address = ""
+    return replace(message, address=address or "")
 
 
 def _guard(socket: Any, most_bytes: int) -> None:

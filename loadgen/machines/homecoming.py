@@ -47,8 +47,10 @@ class Homecoming:
     def _take_columns(self, piece: dict[str, Any]) -> Ack:
         seq = piece["seq"]
         if seq not in self._done:
-            path = column_path(self._folder.spool, self._worker, seq)
-            whole = self._open.setdefault(seq, Whole(path))
+            whole = self._open.get(seq)
+            if whole is None:
+                whole = Whole(column_path(self._folder.spool, self._worker, seq))
+                self._open[seq] = whole
             whole.add(piece)
             if whole.is_done:
                 self._done.add(seq)

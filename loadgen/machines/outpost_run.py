@@ -15,6 +15,7 @@ from loadgen.machines.here_check import key_problems, reach_problem
 from loadgen.machines.pieces import Whole
 from loadgen.machines.plan_files import with_files_at
 from loadgen.machines.shipping import Shipping
+from loadgen.prompts.material import FOLDER
 from loadgen.run_folder import RunFolder
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -170,6 +171,8 @@ class OutpostRun:
             )
 
     def _whole(self, index: int, path: str) -> Whole:
-        files = self.folder.path / "files"
+        given = Path(path)
+        is_made = given.parent.name == FOLDER  # by the leader, for every worker of the run
+        files = self.folder.path / (FOLDER if is_made else "files")
         files.mkdir(exist_ok=True)
-        return Whole(files / f"{index}-{Path(path).name}")
+        return Whole(files / (given.name if is_made else f"{index}-{given.name}"))

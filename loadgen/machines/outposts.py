@@ -12,6 +12,7 @@ from loadgen.machines.homecoming import Homecoming
 from loadgen.machines.pieces import PieceError, cut
 from loadgen.machines.place import Place, Said
 from loadgen.machines.plan_files import files_of, read_from
+from loadgen.prompts.material import made_files
 from loadgen.run_folder import RunFolder
 from loadgen.version import VERSION
 
@@ -35,7 +36,7 @@ class Outposts:
         self._send = send
         self._plan: dict[str, Any] = folder.read("plan.json") or {}
         self._run: dict[str, Any] = folder.read("run.json") or {}
-        self._files = files_of(self._plan)
+        self._files = [*files_of(self._plan), *made_files(folder.path)]
         self._pings_left: dict[str, int] = {}
         self.phase: Phase = "prepare"
         self.taken: dict[str, Place] = {}
