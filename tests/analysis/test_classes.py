@@ -77,7 +77,7 @@ def test_the_verdict_speaks_of_each_class_by_itself(shown):
 
 def asked_and_counted(facts, counted=268):
     rows = back_to_back(40, prompt_tokens=268, prompt_tokens_planned=256)
-    rows[0]["prompt_tokens"] = counted
+    rows[20]["prompt_tokens"] = counted
     return show_of(read(Made(rows, [stage(0, "c=1", 0, 12 * SECOND)], facts=facts).ask, UID))[
         "levels"
     ][0]
