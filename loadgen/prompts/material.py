@@ -186,6 +186,11 @@ def save(
     (folder / CONTENTS).write_text(json.dumps(contents))
 
 
+def made_files(run_folder: Path) -> list[str]:
+    """Whole paths of what was saved there, for workers that see another disk."""
+    return sorted(str(path.absolute()) for path in (run_folder / FOLDER).glob("*"))
+
+
 def load(run_folder: Path, plan: Plan) -> Material:
     """What the leader saved in the run's folder."""
     folder = run_folder / FOLDER

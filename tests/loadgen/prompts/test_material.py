@@ -7,7 +7,7 @@ from loadgen.plan import parse
 from loadgen.prompts.counting import WordCounter
 from loadgen.prompts.entries import Entry
 from loadgen.prompts.file_stock import FileStock, write_stock
-from loadgen.prompts.material import FOLDER, Ask, Material, assumed, load, save
+from loadgen.prompts.material import FOLDER, Ask, Material, assumed, load, made_files, save
 from loadgen.prompts.stock import make_stock
 
 STOCK = make_stock(WordCounter(), seed=1)
@@ -96,6 +96,8 @@ def test_what_was_saved_makes_the_same_prompts(tmp_path):
         plan, "run", [STOCK, STOCK, None], [None, None, FileStock(tmp_path, "prompts-2")]
     )
     assert sorted(p.name for p in tmp_path.glob("stock-*")) == ["stock-0.json"]
+    names = ["material.json", "prompts-2.jsonl", "prompts-2.npy", "stock-0.json"]
+    assert made_files(tmp_path.parent) == [str(tmp_path / name) for name in names]
     for i in range(20):
         asks = [Ask(i % 3, traffic, i, 40 + i, prefix_group=i % 2) for traffic in range(3)]
         assert [one.prompt(a) for a in asks] == [other.prompt(a) for a in asks]
