@@ -50,6 +50,8 @@ def _pay(level: Level, role: Role, visit: Visit, sending: Sending) -> bool:
 def _wait(level: Level, instant_ns: int, at_most_ns: int | None) -> None:
     """Until the instant, but not longer than `at_most_ns`, the level's end or its being stopped."""
     ends = (instant_ns, at_most_ns, level.deadline_ns)
-    left_s = (min(end for end in ends if end is not None) - time.monotonic_ns()) / 1e9
-    if left_s > 0:
-        level.stopped.wait(left_s)
+    end_ns = min(end for end in ends if end is not None)
+    # The loop's timers count from when its turn began, so they may ring a little early.
+    while (left_ns := end_ns - time.monotonic_ns()) > 0:
+        if level.stopped.wait(left_ns / 1e9):
+            return
