@@ -45,10 +45,12 @@ def headline(shown: Json) -> Headline:
     said = searches.said(answers)
     beside = searches.beside(answers, shown["levels"])
     if any(map(is_answered, beside)):
-        text, tone, others = _by_class(beside)
-        said += [(sentence, tone) for sentence in (text, *others)]
-    text, tone = said[0][0], min((tone for _, tone in said), key=WORST_FIRST.index)
-    more = [*(sentence for sentence, _ in said[1:]), *more]
+        first, worst, others = _by_class(beside)
+        said += [(sentence, worst) for sentence in (first, *others)]
+    tones: list[Tone] = [good for _, good in said]
+    tone = min(tones, key=WORST_FIRST.index)
+    text, *others = [sentence for sentence, _ in said]
+    more = [*others, *more]
     if failed and tone in ("good", "neutral"):
         tone = "warn"
     return Headline(text, tone, more)

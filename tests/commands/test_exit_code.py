@@ -31,3 +31,11 @@ def document(state="finished", verdict="exact", slo=None, complete=(9, 9)):
 )
 def test_each_ending_has_its_code(seen, code):
     assert exit_code(seen) == code
+
+
+def test_a_probe_without_an_answer_is_how_a_search_finds_the_limit():
+    seen = document(slo="met", complete=(9, 0))
+    for number, level in enumerate(seen["levels"]):
+        level["level"] = number
+    assert exit_code(seen) == 3
+    assert exit_code({**seen, "search": [{"kind": "search", "levels": [0, 1]}]}) == 0
