@@ -4,6 +4,7 @@ from typing import Any
 
 from loadgen.cache_counters import CacheCounters, cache_counters, cache_use
 from loadgen.plan import Plan
+from loadgen.run_folder import RunFolder
 from loadgen.target import facts_of
 
 
@@ -16,6 +17,12 @@ class CacheWatch:
             for name, target in plan.targets_used().items()
         }
         self._before = self._look()
+
+    def note(self, folder: RunFolder) -> None:
+        """Keep what was used as `cache` in run.json, where any server tells."""
+        run, use = folder.read("run.json"), self.use()
+        if run is not None and use is not None:
+            folder.write("run.json", {**run, "cache": use})
 
     def use(self) -> dict[str, Any] | None:
         """Tokens looked up and found since then over all targets; None where nobody tells."""

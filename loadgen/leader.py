@@ -11,10 +11,12 @@ import gevent
 from gevent.event import Event
 from gevent.queue import Empty
 
+from loadgen.cache_watch import CacheWatch
 from loadgen.clock_pairs import clock_pairs, clock_report, note_clocks, step_sentence
 from loadgen.course import Course
 from loadgen.crew import Crew, CrewError
 from loadgen.level_row import level_row, told
+from loadgen.limits_watch import LimitsWatch
 from loadgen.machine import Machine
 from loadgen.machines.fleet import Fleet
 from loadgen.plan import ClosedLoop, Load
@@ -47,7 +49,10 @@ class Leader:
         self._crew = Crew(folder)
         self._fleet = Fleet(folder, self._crew)
         self._course = Course(folder, self._plan, self._board)
+        self._limits = LimitsWatch(self._plan, folder.path)
+        self._is_over = False
         self._machine: Machine | None = None
+        self._caches: CacheWatch | None = None
         self._seats: dict[int, int] = {}
         self._t0_ns = time.monotonic_ns()
         self._notes: list[str] = []
@@ -66,8 +71,10 @@ class Leader:
                 self._machine = make_machine()
                 self._start_workers()
                 self._board.begin()
+                self._limits.begin()
                 for stage, step in enumerate(iter(self._course.next, None)):
                     self._level(stage, step)
+                    self._limits.check()
             said = " ".join(["All levels were measured.", *self._course.sentences])
             ending = RunEnded("finished", said)
         except RunEnded as ended:
@@ -106,6 +113,7 @@ class Leader:
         self._t0_ns = run["t0_mono_ns"]
         self._notes = run["notes"]
         self._board.notes(self._notes)
+        self._caches = CacheWatch(self._plan, run)
 
     def _building(self, share: float, said: str) -> None:
         """How far the prompts are; others have their turn meanwhile."""
@@ -137,7 +145,8 @@ class Leader:
         self._course.begin(stage, step)
         self._board.state("running", f"Measuring {load.name}{f', {step.why}' if step.why else ''}.")
         content = {"stage": stage, "load": told(load), "begin_ns": begin_ns, "roles": given}
-        machine.tell("begin", {**content, "quotas": _quotas(load, given)})
+        most = {"quotas": _quotas(load, given), "allowed": self._limits.allowed(given)}
+        machine.tell("begin", {**content, **most})
         try:
             ends = self._all_answer("ended", stage, self._tell_enough)
         finally:
@@ -161,7 +170,8 @@ class Leader:
         return [self._seats.get(k, 0) for k in alive]
 
     def _tell_enough(self, stage: int) -> None:
-        if self._course.is_enough():
+        was_over, self._is_over = self._is_over, self._limits.is_over()
+        if self._course.is_enough() or (self._is_over and not was_over):
             self._need_machine().tell("enough", {"stage": stage})
 
     def _all_answer(
@@ -188,6 +198,7 @@ class Leader:
             self._seats[content["worker"]] = content["seats"]
         elif kind == "pulse":
             self._board.pulse(content)
+            self._limits.used.pulse(content)
             self._fleet.pulse(content)
         elif kind == "hopeless":
             if self._course.forgives(content["why"]):
@@ -241,6 +252,8 @@ class Leader:
                 gevent.sleep(0.2 + patience_s)
             self._machine.tell("leave", {})
             self._crew.wait_workers(CUT_S if early else 10)
+            if self._caches is not None and not early:  # a stop shall not wait for an answer
+                self._caches.note(self._folder)
         self._crew.end()
         self._crew.wait_decoders(CUT_S if ending.state == "stopped" else DECODE_S)
         for sentence in [*self._fleet.bring_home(self._say_decoding), *self._fleet.account()]:
