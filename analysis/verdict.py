@@ -42,7 +42,7 @@ def headline(shown: Json) -> Headline:
     if shown["validity"]["verdict"] == "saturated":  # figures not to be believed mean nothing
         return Headline(shown["validity"]["reason"], "bad", more)
     answers = shown.get("search") or []
-    said = searches.said(answers)
+    said: list[tuple[str, Tone]] = searches.said(answers)
     beside = searches.beside(answers, shown["levels"])
     if any(map(is_answered, beside)):
         first, worst, others = _by_class(beside)
