@@ -36,9 +36,10 @@ def broken(answers: list[Json]) -> list[str]:
     return [answer["sentence"] for answer in searches(answers) if result(answer) != "met"]
 
 
-def said(answers: list[Json]) -> list[tuple[str, Tone]]:
+def said(answers: list[Json]) -> tuple[list[str], list[Tone]]:
     """A sentence of each search, and how good the news is."""
-    return [(answer["sentence"], _TONES[result(answer)]) for answer in searches(answers)]
+    found = searches(answers)
+    return [answer["sentence"] for answer in found], [_TONES[result(answer)] for answer in found]
 
 
 def beside(answers: list[Json], levels: list[Json]) -> list[Json]:

@@ -42,14 +42,13 @@ def headline(shown: Json) -> Headline:
     if shown["validity"]["verdict"] == "saturated":  # figures not to be believed mean nothing
         return Headline(shown["validity"]["reason"], "bad", more)
     answers = shown.get("search") or []
-    said: list[tuple[str, Tone]] = searches.said(answers)
+    sentences, tones = searches.said(answers)
     beside = searches.beside(answers, shown["levels"])
     if any(map(is_answered, beside)):
-        first, worst, others = _by_class(beside)
-        said += [(sentence, worst) for sentence in (first, *others)]
-    tones: list[Tone] = [good for _, good in said]
+        first, tone, others = _by_class(beside)
+        sentences, tones = [*sentences, first, *others], [*tones, tone]
     tone = min(tones, key=WORST_FIRST.index)
-    text, *others = [sentence for sentence, _ in said]
+    text, *others = sentences
     more = [*others, *more]
     if failed and tone in ("good", "neutral"):
         tone = "warn"
