@@ -5,7 +5,7 @@ failed the conversation ends: the worker records the turns that are left as not 
 nothing of the plan is missing from the data.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from loadgen.wire.messages import messages_of
@@ -41,7 +41,7 @@ class Histories:
     def asking(self, planned: "PlannedRequest") -> "PlannedRequest":
         """The turn with all that was said before it in its messages."""
         before = self._told.get(_key(planned), [])
-        return replace(planned, messages=[*before, *messages_of(planned)])
+        return planned._replace(messages=[*before, *messages_of(planned)])
 
     def answered(self, asked: "PlannedRequest", said: Said) -> None:
         """Keep the answer to a turn that `asking` made, if another turn may follow."""

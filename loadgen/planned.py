@@ -1,13 +1,11 @@
 """One request as the plan wants it, and the visit of a user that it belongs to."""
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 Phase = Literal["warmup", "measure"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRequest:
+class PlannedRequest(NamedTuple):
     """One request as the plan wants it.
 
     due_ns: from the level's begin, None if closed.  prompt_tokens: of all inputs, None if nobody

@@ -1,7 +1,6 @@
 """What is sent: the JSON of one planned request, and its headers, in each API's own words."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ PLANNED = PlannedRequest(
     max_tokens=16,
     ignore_eos=False,
 )
-WHOLE = replace(PLANNED, is_streamed=False)
+WHOLE = PLANNED._replace(is_streamed=False)
 MESSAGES = [{"role": "user", "content": "Say é."}]
 
 
@@ -95,7 +94,7 @@ def test_tgi_has_another_path_for_whole_answers():
 
 @pytest.mark.parametrize("api", list(APIS))
 def test_ignore_eos_is_sent_only_where_the_plan_asks_for_it_and_servers_know_it(api: str):
-    planned = replace(PLANNED, ignore_eos=True)
+    planned = PLANNED._replace(ignore_eos=True)
     knows = APIS[api].knows_ignore_eos and APIS[api].is_streaming
     assert ("ignore_eos" in body(api, planned)) == knows
     assert "ignore_eos" not in body(api)
@@ -125,13 +124,13 @@ def test_an_extra_field_of_another_type_takes_the_place_of_an_object():
 
 
 def test_a_batch_of_embeddings_holds_as_many_prompts_all_different_and_of_equal_length():
-    planned = replace(PLANNED, prompt="one two three four", inputs=3)
+    planned = PLANNED._replace(prompt="one two three four", inputs=3)
     assert body("openai_embeddings", planned)["input"] == [
         "one two three four",
         "two three four one",
         "three four one two",
     ]
-    assert body("openai_embeddings", replace(planned, prompt="", inputs=2))["input"] == ["", ""]
+    assert body("openai_embeddings", planned._replace(prompt="", inputs=2))["input"] == ["", ""]
 
 
 @pytest.mark.parametrize("api", [name for name in APIS if name != "anthropic_messages"])
