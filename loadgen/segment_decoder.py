@@ -9,9 +9,9 @@ import numpy as np
 import orjson
 
 from loadgen.exchange_runs import RunDecoder
-from loadgen.live_line import Decoded, Texts
+from loadgen.live_line import Decoded, FirstToken, Texts
 from loadgen.read_table import ReadTable, read_table
-from loadgen.request_row import request_row
+from loadgen.request_row import Exchange, request_row
 from loadgen.wire.registry import APIS
 from storage.raw_groups import RawGroups, read_groups
 from storage.records import TOKEN_EVENT, RequestRow
@@ -71,7 +71,7 @@ class SegmentDecoder:
         table = read_table(groups.reads, self._t0_ns)
         token_rows: list[bytearray] = []
         rows: list[RequestRow] = []
-        ttfts_us: list[int] = []
+        first_tokens: list[FirstToken] = []
         texts: list[Texts] = []
         for request_id in touched:
             stream = self._streams[request_id]
@@ -85,8 +85,8 @@ class SegmentDecoder:
                     texts.append((request_id, ["".join(t) for t in stream.texts.values()]))
                 del self._streams[request_id], self._opened_in[request_id]
             token_rows.append(stream.take_rows())
-            if not had_token and seen.first_token_us is not None and seen.send_us is not None:
-                ttfts_us.append(seen.first_token_us - seen.send_us)
+            if not had_token and (first := _first_token(seen)):
+                first_tokens.append(first)
         return Decoded(
             seq=seq,
             t_us=(self._last_mono_ns - self._t0_ns) // 1000,
@@ -94,9 +94,24 @@ class SegmentDecoder:
             tokens=np.frombuffer(bytearray().join(token_rows), TOKEN_EVENT),
             rows=rows,
             pulses=[orjson.loads(pulse) for pulse in groups.pulses],
-            ttfts_us=ttfts_us,
+            first_tokens=first_tokens,
             texts=texts,
         )
+
+
+def _first_token(seen: Exchange) -> FirstToken | None:
+    """None while it has not come, or if the request was never begun."""
+    first_us, send_us, due_us = (
+        seen.first_token_us,
+        seen.send_us,
+        seen.clock.us(seen.meta["due_ns"]),
+    )
+    if first_us is None or send_us is None:
+        return None
+    from_schedule_us = None if due_us is None else first_us - due_us
+    return FirstToken(
+        first_us - send_us, from_schedule_us, seen.meta.get("traffic_class", "default")
+    )
 
 
 # Two edges for mistakes of ours: an answer that breaks the decoder must not stop the others.

@@ -39,8 +39,8 @@ class RawRun:
         self.n_tokens: dict[int, int] = {}
         (run_dir / "run.json").write_text(json.dumps({"t0_mono_ns": T0_NS}))
 
-    def open(self, k: int) -> None:
-        meta = open_meta(request_id=k, x_request_id=f"u-{k}", send_ns=self.now_ns)
+    def open(self, k: int, **more: Any) -> None:
+        meta = open_meta(request_id=k, x_request_id=f"u-{k}", send_ns=self.now_ns) | more
         self.writer.open(k, meta, self.now_ns)
         self.n_tokens[k] = 0
         self._read(k, HEAD + chunk(ROLE))

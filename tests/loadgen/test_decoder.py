@@ -12,6 +12,7 @@ from raw_runs import MadeUpStore, RawRun, check_all_is_there
 import loadgen.decoder
 from loadgen.decoder import Decoder, append_line, decode_run, last_live_seq
 from loadgen.segment_decoder import WORKER_ENDED
+from storage.buckets import bucket_us
 from storage.column_spool import column_segments, decoded_mark
 from storage.raw_spool import raw_segments
 
@@ -130,6 +131,18 @@ def test_reads_whose_request_was_never_opened_are_ignored(run: RawRun):
     assert store.rows == {}
     assert store.seqs == {}
     run.writer.seal()
+
+
+def test_a_request_held_back_has_another_ttft_from_schedule_in_the_live_line(run: RawRun):
+    run.open(1, due_ns=run.now_ns - 500_000_000)
+    run.token(1)
+    run.close(1)
+    run.writer.seal()
+    Decoder(run.run_dir, 0, T0_NS).step()
+    line = json.loads((run.run_dir / "live-0.jsonl").read_bytes())
+    (from_send,), (from_schedule,) = line["ttft"], line["ttft_sched"]
+    waited_us = bucket_us(int(from_schedule)) - bucket_us(int(from_send))
+    assert waited_us == pytest.approx(500_000, rel=0.02)
 
 
 def test_the_live_line_has_the_first_tokens_and_gaps_of_its_second(run: RawRun):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loadgen.live_line import Decoded, live_line
+from loadgen.live_line import Decoded, FirstToken, live_line
 from storage.buckets import bucket_us
 from storage.records import TOKEN_EVENT, RequestRow
 
@@ -12,7 +12,7 @@ def row(outcome: str, detail: str | None = None) -> RequestRow:
 
 
 def decoded(**more: object) -> Decoded:
-    void = {"tokens": np.empty(0, TOKEN_EVENT), "rows": [], "pulses": [], "ttfts_us": []}
+    void = {"tokens": np.empty(0, TOKEN_EVENT), "rows": [], "pulses": []}
     return Decoded(**{"seq": 4, "t_us": 99, **void, **more})  # type: ignore[arg-type]
 
 
@@ -24,7 +24,9 @@ def test_a_second_in_which_nothing_came():
         "tokens": 0,
         "events": 0,
         "ttft": {},
+        "ttft_sched": {},
         "gap": {},
+        "used": {},
         "outcomes": {},
         "last_error": None,
         "shared": 0,
@@ -41,12 +43,30 @@ def test_tokens_are_those_told_and_one_for_each_event_of_unknown_size():
 def test_gaps_and_first_tokens_are_counted_in_buckets():
     tokens = np.zeros(4, TOKEN_EVENT)
     tokens["gap_us"] = [-1, 20_000, 20_001, 0]
-    line = live_line(decoded(tokens=tokens, ttfts_us=[100_000]))
+    line = live_line(decoded(tokens=tokens, first_tokens=[FirstToken(100_000, None)]))
     assert sorted(line["gap"].values()) == [1, 2]
     assert line["gap"]["0"] == 1
     ((b, n),) = line["ttft"].items()
     assert n == 1
     assert abs(bucket_us(int(b)) / 100_000 - 1) <= 0.01
+
+
+def test_first_tokens_of_an_open_loop_are_counted_from_schedule_too():
+    line = live_line(decoded(first_tokens=[FirstToken(100_000, 2_000_000), FirstToken(9, None)]))
+    assert sum(line["ttft"].values()) == 2
+    ((b, n),) = line["ttft_sched"].items()
+    assert n == 1
+    assert abs(bucket_us(int(b)) / 2_000_000 - 1) <= 0.01
+
+
+def test_classes_are_told_apart_where_there_are_some():
+    chat, nightly = row("complete"), row("timeout")
+    chat.traffic_class, nightly.traffic_class = "chat", "nightly"
+    line = live_line(decoded(rows=[chat, nightly], first_tokens=[FirstToken(9, 10, "chat")]))
+    assert list(line["classes"]) == ["chat", "nightly"]
+    assert line["classes"]["chat"]["outcomes"] == {"complete": 1}
+    assert sum(line["classes"]["chat"]["ttft_sched"].values()) == 1
+    assert line["classes"]["nightly"] == {"outcomes": {"timeout": 1}, "ttft": {}, "ttft_sched": {}}
 
 
 def test_doubtful_and_unstamped_events_are_counted():

@@ -10,7 +10,7 @@ T0_NS = 1_000_000_000
 
 
 def decoded(**more: object) -> Decoded:
-    void = {"tokens": np.empty(0, TOKEN_EVENT), "rows": [], "pulses": [], "ttfts_us": []}
+    void = {"tokens": np.empty(0, TOKEN_EVENT), "rows": [], "pulses": []}
     return Decoded(**{"seq": 4, "t_us": 99, **void, **more})  # type: ignore[arg-type]
 
 
