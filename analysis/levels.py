@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from analysis import validity
+from analysis import answer_lengths, validity
 from analysis.delivery import delivery
 from analysis.frames import floats, is_in, where, words
 from analysis.gaps import gaps_of
@@ -32,7 +32,7 @@ def _level(reading: Reading, stage: StageReading) -> Json:
     slos, traffic = reading.slos_of(stage), reading.traffic_of(stage)
     gaps = gaps_of(stage.gaps, "gap")
     lengths = _prompt_lengths(reading, stage)
-    warnings = remarks(stage, reading.plan)
+    warnings = [*remarks(stage, reading.plan), *_natural_stops(reading, stage)]
     if lengths is not None and not _is_steady(lengths):
         warnings = [*warnings, sentence(lengths)]
     return {
@@ -76,6 +76,16 @@ def _prompt_lengths(reading: Reading, stage: StageReading) -> PromptLengths | No
     traffic = reading.traffic_of(stage)
     known = (reading.facts.get("prompts") or {}).get(traffic.name if traffic else "", {})
     return prompt_lengths(stage.cohort.complete, known.get("overhead_tokens"))
+
+
+def _natural_stops(reading: Reading, stage: StageReading) -> list[str]:
+    """Where the plan wanted exact lengths and the model ended answers before them."""
+    traffic = reading.traffic_of(stage)
+    if traffic is None or not traffic.workload.ignore_eos:
+        return []
+    stops = answer_lengths.natural_stops(stage.cohort.complete)
+    said = stops and answer_lengths.sentence(stops)
+    return [said] if said else []
 
 
 def _is_steady(lengths: PromptLengths) -> bool:
