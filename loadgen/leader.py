@@ -50,7 +50,6 @@ class Leader:
         self._fleet = Fleet(folder, self._crew)
         self._course = Course(folder, self._plan, self._board)
         self._limits = LimitsWatch(self._plan, folder.path)
-        self._is_over = False
         self._machine: Machine | None = None
         self._caches: CacheWatch | None = None
         self._seats: dict[int, int] = {}
@@ -71,12 +70,11 @@ class Leader:
                 self._machine = make_machine()
                 self._start_workers()
                 self._board.begin()
-                self._limits.begin()
                 for stage, step in enumerate(iter(self._course.next, None)):
                     self._level(stage, step)
                     self._limits.check()
-            said = " ".join(["All levels were measured.", *self._course.sentences])
-            ending = RunEnded("finished", said)
+            measured = ["All levels were measured.", *self._course.sentences]
+            ending = RunEnded("finished", " ".join(measured))
         except RunEnded as ended:
             ending = ended
         except (CrewError, ValueError, OSError) as error:
@@ -144,9 +142,9 @@ class Leader:
         self._board.stage(row, load)
         self._course.begin(stage, step)
         self._board.state("running", f"Measuring {load.name}{f', {step.why}' if step.why else ''}.")
-        content = {"stage": stage, "load": told(load), "begin_ns": begin_ns, "roles": given}
-        most = {"quotas": _quotas(load, given), "allowed": self._limits.allowed(given)}
-        machine.tell("begin", {**content, **most})
+        begin = {"stage": stage, "load": told(load), "begin_ns": begin_ns, "roles": given}
+        most = {"quotas": _quotas(load, given), "allowed": self._limits.begin(given)}
+        machine.tell("begin", begin | most)
         try:
             ends = self._all_answer("ended", stage, self._tell_enough)
         finally:
@@ -170,8 +168,7 @@ class Leader:
         return [self._seats.get(k, 0) for k in alive]
 
     def _tell_enough(self, stage: int) -> None:
-        was_over, self._is_over = self._is_over, self._limits.is_over()
-        if self._course.is_enough() or (self._is_over and not was_over):
+        if self._course.is_enough() or self._limits.is_enough():
             self._need_machine().tell("enough", {"stage": stage})
 
     def _all_answer(

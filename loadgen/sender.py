@@ -63,14 +63,16 @@ class Sender:
         """Send and return at once; the loop calls on_done, later and once, when it has ended."""
         self.pool.begin(self._call(planned, due_ns, planned.phase), on_done)
 
-    def record_not_sent(self, planned: PlannedRequest, due_ns: int) -> None:
-        """An arrival that found max_in_flight streams open: kept in the data, never dropped."""
+    def record_not_sent(
+        self, planned: PlannedRequest, due_ns: int | None, why: str | None = None
+    ) -> None:
+        """Kept in the data, never dropped.  why: None for too many streams that were open."""
         now_ns = time.monotonic_ns()
         meta = {**self._meta(planned, due_ns, now_ns, planned.phase), "send_ns": None}
         self._spool.open(planned.request_id, meta, now_ns)
         limit = self._plan.limits.max_in_flight
         ended = {"end_ns": now_ns, "cause": "not_sent"}
-        ended["detail"] = f"{limit} streams were open (limits.max_in_flight)"
+        ended["detail"] = why or f"{limit} streams were open (limits.max_in_flight)"
         self._spool.close(planned.request_id, ended, now_ns)
 
     def _call(self, planned: PlannedRequest, due_ns: int | None, phase: str) -> Call:

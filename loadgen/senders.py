@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from loadgen.hearing import TeeSpool
+from loadgen.memory_spool import MemorySpool
 from loadgen.plan import MAIN_TARGET, Plan
+from loadgen.planned import PlannedRequest
 from loadgen.sender import Sender
 from loadgen.transport.connection import Phases
 from loadgen.transport.pool import Pool
@@ -10,19 +13,36 @@ from loadgen.transport.stats import ReadStats, worst_of
 
 
 class Senders:
-    """`senders[i]` sends the requests of plan.traffic()[i]; the rest is over all targets."""
+    """`senders[i]` sends the requests of plan.traffic()[i]; the rest is over all targets.
+
+    Only a target that holds conversations has its answers listened to.
+    """
 
     def __init__(self, plan: Plan, run: dict[str, Any], spool: Any) -> None:
         self._pools: dict[str, Pool] = {}
         self._senders: list[Sender] = []
-        for i, traffic in enumerate(plan.traffic()):
-            name = traffic.target or MAIN_TARGET
-            sender = Sender(plan, run, spool, i, self._pools.get(name))
+        self._names = [traffic.target or MAIN_TARGET for traffic in plan.traffic()]
+        self._tees = {
+            name: TeeSpool(spool)
+            for name, traffic in zip(self._names, plan.traffic(), strict=True)
+            if traffic.workload.conversation is not None
+        }
+        for i, name in enumerate(self._names):
+            kept = self._tees.get(name, spool)
+            sender = Sender(plan, run, kept, i, self._pools.get(name))
             self._pools[name] = sender.pool
             self._senders.append(sender)
 
     def __getitem__(self, traffic: int) -> Sender:
         return self._senders[traffic]
+
+    def listen(self, planned: PlannedRequest) -> None:
+        """Keep what will be read for a turn of a conversation, which is not begun yet."""
+        self._tees[self._names[planned.traffic]].listen(planned.request_id)
+
+    def heard(self, planned: PlannedRequest) -> MemorySpool:
+        """What was read for it, now that it has ended; it is kept no longer."""
+        return self._tees[self._names[planned.traffic]].heard(planned.request_id)
 
     def warm(self, n: int) -> None:
         """Open n connections to each target; raises ConnectFailed."""

@@ -14,6 +14,7 @@ from loadgen.closed_seat import closed_seat
 from loadgen.collector import Collector
 from loadgen.conductor import Conductor
 from loadgen.early_stop import FailingStart, failure_of
+from loadgen.history import is_turn
 from loadgen.levels import Level, OnEnd, drain
 from loadgen.plan import Load, Plan
 from loadgen.plan_stages import load_of
@@ -24,6 +25,7 @@ from loadgen.run_folder import RunFolder
 from loadgen.schedule import Shard, Share
 from loadgen.seats import CONDUCTOR, Role
 from loadgen.senders import Senders
+from loadgen.talks import Talks
 from loadgen.transport.aside import NativeThread
 from loadgen.transport.call import Done
 from loadgen.transport.connecting import ConnectFailed
@@ -55,6 +57,7 @@ class Worker:
         self._line = line
         self._spool = RawWriter(folder.spool, index, aside=NativeThread())
         self._senders = Senders(plan, {**run, "worker": index}, self._spool)
+        self._talks = Talks(plan, self._senders)
         self._shard = Shard(plan, index, run["n_workers"], load_material(folder.path, plan))
         self._collector = Collector()
         self._hub = HubTick()
@@ -63,6 +66,7 @@ class Worker:
         self._share: Share | None = None  # of the level that was made ready
         self._level: Level | None = None
         self._level_name = ""
+        self._allowed: int | None = None  # so many requests may still begin (limits.requests)
         self._gate = Event()  # opens when the next level begins
         self._streak: tuple[str, int] = ("", 0)
         self._failing = FailingStart(plan.limits.failed_at_start)
@@ -90,8 +94,10 @@ class Worker:
     def obey(self, kind: str, content: dict[str, Any]) -> None:
         """Do what one of the leader's messages says."""
         if kind == "warm":
+            self._talks.level_over()
             self.warm(content["stage"], load_of(content["load"]))
         elif kind == "begin":
+            self._allowed = content["allowed"][self.index]
             self.begin(self._level_of(content))
         elif kind == "enough":
             self._enough(content["stage"])
@@ -168,30 +174,37 @@ class Worker:
 
     def perform(self, planned: PlannedRequest) -> int | None:
         """Send a request of closed loop and wait for its end (levels.Sending)."""
+        if not self._may_send():
+            return None
         counts, nth = self.counts, self.counts.sent
         counts.in_flight += 1
         counts.sent += 1
+        asked = self._talks.asking(planned)
         try:
-            done = self._senders[planned.traffic].send(planned, None)
+            done = self._senders[planned.traffic].send(asked, None)
         except SpoolError as error:  # nothing can be recorded, so nothing more is asked
             self._give_up(str(error))
             return None
         finally:
             counts.in_flight -= 1
-        return self._ended(done, nth)
+        return self._heard(asked, self._ended(done, nth))
 
     def dispatch(self, planned: PlannedRequest, due_ns: int, on_end: OnEnd) -> None:
         """Send a request that is due now, without waiting (levels.Sending)."""
         counts, sender = self.counts, self._senders[planned.traffic]
         if counts.in_flight >= self._plan.limits.max_in_flight:
-            counts.not_sent += 1
             sender.record_not_sent(planned, due_ns)
+            counts.not_sent += 1 + self._talks.unsent(planned, self._level)
+            on_end(None)
+            return
+        if not self._may_send():
             on_end(None)
             return
         nth = counts.sent
         counts.in_flight += 1
         counts.sent += 1
         counts.dispatch_lags_us.append((time.monotonic_ns() - due_ns) // 1000)
+        asked = self._talks.asking(planned)
 
         def ended(done: Done | SpoolError) -> None:
             counts.in_flight -= 1
@@ -201,9 +214,32 @@ class Worker:
                 return
             if done.send_ns is not None:
                 counts.send_lags_us.append((done.send_ns - due_ns) // 1000)
-            on_end(self._ended(done, nth))
+            end_ns = self._ended(done, nth)
+            if is_turn(asked):  # hearing it takes a while, and this is the loop itself
+                gevent.spawn(lambda: on_end(self._heard(asked, end_ns)))
+            else:
+                on_end(end_ns)
 
-        sender.begin(planned, due_ns, ended)
+        sender.begin(asked, due_ns, ended)
+
+    def _may_send(self) -> bool:
+        """Whether one more request may begin by limits.requests; the last one ends the issuing."""
+        if self._allowed is None:
+            return True
+        self._allowed -= 1
+        if self._allowed <= 0 and self._level is not None:
+            self._level.stopped.set()
+        return self._allowed >= 0
+
+    def _heard(self, asked: PlannedRequest, end_ns: int | None) -> int | None:
+        """Of a turn of a conversation None too if there is no answer to go on from."""
+        if not is_turn(asked):
+            return end_ns
+        lost = self._talks.heard(asked, self._level)
+        if lost is None:
+            return end_ns
+        self.counts.not_sent += lost
+        return None
 
     def _ended(self, done: Done, nth: int) -> int | None:
         """Count it; when it ended, None if it failed."""
