@@ -46,7 +46,8 @@ def headline(shown: Json) -> Headline:
     beside = searches.beside(answers, shown["levels"])
     if any(map(is_answered, beside)):
         first, tone, others = _by_class(beside)
-        sentences, tones = [*sentences, first, *others], [*tones, tone]
+        sentences += [first, *others]
+        tones.append(tone)
     tone = min(tones, key=WORST_FIRST.index)
     text, *others = sentences
     more = [*others, *more]
