@@ -13,12 +13,15 @@ from cli import main
 from loadgen.plan import load
 
 PROJECT = Path(__file__).resolve().parents[1]
-DOCS = (PROJECT / "README.md").read_text() + (PROJECT / "docs" / "run-a-test.md").read_text()
+DOCS = "".join(
+    (PROJECT / name).read_text()
+    for name in ("README.md", "docs/run-a-test.md", "docs/several-machines.md")
+)
 COMMANDS = sorted(COMMAND_NAMES)
 
 
 def test_the_commands_are_those_of_the_contract():
-    assert COMMANDS == ["doctor", "quick", "run", "serve", "show", "simulate"]
+    assert COMMANDS == ["doctor", "quick", "run", "serve", "show", "simulate", "worker"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
