@@ -11,12 +11,16 @@ from ui import page_files
 from ui.card import verdict
 from ui.empty import no_run_under_way
 from ui.guard import guard
-from ui.live_feed import LiveFeed, read_stages
-from ui.live_panels import begin_of, errors_card, health_card, live_charts, live_tiles_row
-from ui.live_view import live_series, live_tiles
+from ui.live_charts import begin_of, live_charts
+from ui.live_classes import live_classes
+from ui.live_feed import LiveFeed, LiveLines, read_stages
+from ui.live_panels import classes_card, errors_card, health_card, machines_card
+from ui.live_progress import progress
+from ui.live_tiles import live_tiles_row
+from ui.live_view import last_second, live_series, live_tiles
 from ui.plain import label
 from ui.run_pages import badges, folder_named, plan_of
-from ui.run_text import STATES, progress, queue_text, runs_before
+from ui.run_text import STATES, queue_text, runs_before
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -49,7 +53,7 @@ def head(folder: RunFolder, ended: bool) -> None:
             st.rerun()
 
 
-def banner(folder: RunFolder, status: dict[str, Any]) -> None:
+def banner(folder: RunFolder, status: dict[str, Any], live: LiveLines) -> None:
     """State, level and time left; for a run that has ended, the way to its numbers."""
     tone, word = STATES[status["state"]]
     if terminal(status["state"]):
@@ -63,10 +67,9 @@ def banner(folder: RunFolder, status: dict[str, Any]) -> None:
         ahead = runs_before(folder.run_uid, running(data_folder()))
         verdict(tone, word, queue_text(ahead, status["message"]))
     elif status["state"] == "running":
-        names = {row["stage"]: row["name"] for row in read_stages(folder.path)}
-        name = names.get(status["stage"], status["stage_name"])
-        share, words = progress(status | {"stage_name": name})
-        st.progress(share, text=f"**{word}** · {label(words)}")
+        levels = {row["stage"]: row for row in read_stages(folder.path)}
+        share, words = progress(status, levels.get(status["stage"]), live.newest_us)
+        st.progress(share, text=f"**{word}** · {label(words, 200)}")
     else:
         verdict(tone, word, status["message"])
 
@@ -77,8 +80,8 @@ def watch(folder: RunFolder, was_ended: bool) -> None:
         status = state(data_folder(), folder.run_uid)
         if terminal(status["state"]) and not was_ended:
             st.rerun()
-        banner(folder, status)
         live = feed_of(str(folder.path)).read()
+        banner(folder, status, live)
         if not live.lines:
             if status["state"] in ("starting", "running"):
                 st.skeleton(height=220)
@@ -87,10 +90,12 @@ def watch(folder: RunFolder, was_ended: bool) -> None:
         series = live_series(live, begin_of(stages))
         now = live_tiles(live, series, begin_of(stages))
         live_tiles_row(now, status)
-        live_charts(series, stages, status.get("planned_s"))
+        live_charts(series, stages, status.get("planned_s"), now.is_scheduled)
+        classes_card(live_classes(live, last_second(live, begin_of(stages))))
         errors_card(live, status["state"])
-        stamps = (folder.read("run.json") or {}).get("stamps", "")
-        health_card(live, now, stamps, status["state"])
+        run = folder.read("run.json") or {}
+        machines_card(run.get("machines"))
+        health_card(live, now, run.get("stamps", ""), status["state"])
 
 
 data = data_folder()

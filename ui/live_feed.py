@@ -22,10 +22,16 @@ class LiveLines:
 
     lines: dict[int, list[dict[str, Any]]]  # worker -> its last KEEP_US
     outcomes: Counter[str]
+    classes: dict[str, Counter[str]]  # class -> its outcomes; empty for a plan without classes
     last_details: dict[str, str]  # outcome -> the latest sentence about it
     events: int
     shared: int  # token events whose read also completed a later one
     missing_stamps: int
+
+    @property
+    def newest_us(self) -> int:
+        """Of the newest line, on the run's time line; 0 before the first."""
+        return max((kept[-1]["t_us"] for kept in self.lines.values()), default=0)
 
 
 class LiveFeed:
@@ -35,6 +41,7 @@ class LiveFeed:
         self._tail = LiveTail(folder)
         self._kept: dict[int, deque[dict[str, Any]]] = {}
         self._outcomes: Counter[str] = Counter()
+        self._classes: dict[str, Counter[str]] = {}
         self._counts: Counter[str] = Counter()
         self._last_details: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -48,6 +55,7 @@ class LiveFeed:
             return LiveLines(
                 {worker: list(kept) for worker, kept in self._kept.items()},
                 self._outcomes.copy(),
+                {name: outcomes.copy() for name, outcomes in self._classes.items()},
                 self._last_details.copy(),
                 **{name: self._counts[name] for name in COUNTS},
             )
@@ -58,6 +66,8 @@ class LiveFeed:
         while kept[0]["t_us"] < line["t_us"] - KEEP_US:
             kept.popleft()
         self._outcomes.update(line["outcomes"])
+        for name, seen in (line.get("classes") or {}).items():
+            self._classes.setdefault(name, Counter()).update(seen["outcomes"])
         self._counts.update({name: line[name] for name in COUNTS})
         if error := line.get("last_error"):
             self._last_details[error["outcome"]] = error.get("detail") or ""

@@ -1,4 +1,4 @@
-"""The parts of the Live page: tiles, charts, errors by kind, health of the load generator."""
+"""The cards of the Live page: classes, errors by kind, machines, health of the load generator."""
 
 from typing import Any
 
@@ -6,86 +6,41 @@ import pandas as pd
 import streamlit as st
 
 from loadgen.run_folder import terminal
-from ui.card import Tile, card, tiles, verdict
+from ui.card import card, verdict
+from ui.live_classes import LiveClass
 from ui.live_feed import LiveLines
 from ui.live_health import busiest, live_health, recent_pulses, worst_ms
-from ui.live_view import LATENCY_S, NO_FAILURE, RATE_S, SHOWN_S, LiveSeries, LiveTiles
+from ui.live_machines import machine_rows
+from ui.live_view import LATENCY_S, NO_FAILURE, LiveTiles
 from ui.plain import counted, ms, number
-from ui.time_charts import INDIGO, ORANGE, RED, TEAL, Line, TimeChart, Timeline, time_charts
-
-HELP = {
-    "in_flight": "Requests sent and not ended.",
-    "requests": f"Complete answers per second over the last {RATE_S} s.",
-    "tokens": f"Over the last {RATE_S} s, all streams together. Chunks count where the server "
-    "does not say how many tokens a chunk holds.",
-    "ttft": "Time from send to the first token; 95 of 100 requests were faster.",
-    "gap": "Time between successive chunks of one stream; 99 of 100 gaps were shorter.",
-    "errors": "Requests that did not end with a complete answer, by kind below.",
-}
 
 
-def live_tiles_row(now: LiveTiles, status: dict[str, Any]) -> None:
-    """Six tiles: what is open, what came, how late, what failed."""
-    ended = terminal(status["state"])  # the last status of a run that was cut may still count some
-    in_flight = "0" if ended else f"{status['in_flight']:,}"
-    done = f"{now.complete:,} complete{'' if ended else ' so far'}"
-    recent = f"last {LATENCY_S} s"
-    failed = "requests failed" if now.failed else "none" if ended else "none so far"
-    tiles(
-        [
-            Tile("In flight", in_flight, "streams open", HELP["in_flight"]),
-            Tile("Requests/s", number(now.requests_per_s), done, HELP["requests"]),
-            Tile("Output tokens/s", number(now.tokens_per_s), "all streams", HELP["tokens"]),
-            Tile("TTFT p95", ms(now.ttft_p95_ms), f"{recent} · n = {now.n_ttft:,}", HELP["ttft"]),
-            Tile("Chunk gap p99", ms(now.gap_p99_ms), recent, HELP["gap"]),
-            Tile("Errors", f"{now.failed:,}", failed, HELP["errors"]),
-        ]
-    )
-
-
-def live_charts(series: LiveSeries, stages: list[dict[str, Any]], planned_s: float | None) -> None:
-    """Tokens/s, TTFT and streams over time; a vertical line where a level began."""
-    charts = [
-        TimeChart(
-            "Output tokens",
-            "tokens per second, all streams",
-            "tokens/s",
-            [Line("tokens/s", INDIGO, series.tokens_per_s)],
-        ),
-        TimeChart(
-            "Time to first token",
-            f"ms, the {LATENCY_S} s before",
-            "ms",
-            [Line("p95", ORANGE, series.ttft_p95_ms), Line("p50", INDIGO, series.ttft_p50_ms)],
-        ),
-        TimeChart(
-            "Requests",
-            "streams in flight; answers per second",
-            "",
-            [
-                Line("in flight", TEAL, series.in_flight),
-                Line("complete/s", INDIGO, series.done_per_s),
-                Line("failed/s", RED, series.failed_per_s),
-            ],
-            fill_first=True,
-        ),
+def classes_card(classes: list[LiveClass]) -> None:
+    """Each class of traffic in a row; nothing for a plan without classes."""
+    if not classes:
+        return
+    is_scheduled = any(one.ttft_sched_p95_ms is not None for one in classes)
+    rows = [
+        {
+            "Class": one.name,
+            "Complete": one.complete,
+            "Failed": one.failed,
+            **({"Not sent": one.not_sent} if is_scheduled else {}),
+            **({"TTFT p95 from schedule": ms(one.ttft_sched_p95_ms)} if is_scheduled else {}),
+            "TTFT p95 from send": ms(one.ttft_p95_ms),
+        }
+        for one in classes
     ]
-    begin_us = begin_of(stages)
-    marks = [((row["begin_us"] - begin_us) / 1e6, row["name"]) for row in stages]
-    time_charts(charts, Timeline(series.t_s, shown_range(series, planned_s), marks), key="live")
+    with card("classes", "Classes of traffic", f"Answers so far; TTFT of the last {LATENCY_S} s."):
+        st.dataframe(pd.DataFrame(rows), hide_index=True)
 
 
-def begin_of(stages: list[dict[str, Any]]) -> int:
-    """When the load began, µs on the run's time line."""
-    return stages[0]["begin_us"] if stages else 0
-
-
-def shown_range(series: LiveSeries, planned_s: float | None) -> tuple[float, float]:
-    """The whole plan if it is short enough to be seen at once, else the last SHOWN_S seconds."""
-    first, last = (series.t_s[0], series.t_s[-1]) if series.t_s else (0, 0)
-    if planned_s and last <= SHOWN_S and planned_s <= SHOWN_S:
-        return (0.0, max(float(last), planned_s))
-    return (float(first), float(max(last, first + 10)))
+def machines_card(machines: dict[str, Any] | None) -> None:
+    """The other machines of the run; nothing for a run of one machine."""
+    if rows := machine_rows(machines):
+        sub = "Load workers that joined from elsewhere; times of different clocks are not compared."
+        with card("machines", "Other machines", sub):
+            st.dataframe(pd.DataFrame(rows), hide_index=True)
 
 
 def errors_card(live: LiveLines, state: str) -> None:

@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.buckets import bucket_us
+from ui.live_arrivals import Arrivals, arrivals, is_scheduled, recent
 from ui.live_feed import LiveLines
 
 Floats = NDArray[np.float64]
 Histogram = tuple[float, dict[str, int]]  # end of the line in s, bucket -> count
+Path = tuple[str, ...]  # keys that lead to a histogram in a line; older lines lack some
 SHOWN_S = 300  # seconds on the charts
 LATENCY_S = 30  # latency percentiles look back this far
 RATE_S = 5  # rates on tiles look back this far
-NO_FAILURE = (
-    "complete",
-    "cancelled",
-)  # cancelled: ended by us, so it says nothing about the server
+# cancelled: ended by us, so it says nothing about the server; not_sent: has a number of its own.
+NO_FAILURE = ("complete", "cancelled", "not_sent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,9 @@ class LiveSeries:
     in_flight: list[float]
     ttft_p50_ms: list[float | None]
     ttft_p95_ms: list[float | None]
+    ttft_sched_p50_ms: list[float | None]  # from schedule, of open loop
+    ttft_sched_p95_ms: list[float | None]
+    arrivals: Arrivals
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,11 @@ class LiveTiles:
     gap_p99_ms: float | None
     complete: int  # since the run began, as the decoders judge it
     failed: int
+    is_scheduled: bool  # open loop: what follows means something
+    ttft_sched_p95_ms: float | None
+    offered_per_s: float | None
+    sent_per_s: float | None
+    not_sent: int  # since the run began
 
 
 def live_series(live: LiveLines, begin_us: int) -> LiveSeries:
@@ -57,9 +65,10 @@ def live_series(live: LiveLines, begin_us: int) -> LiveSeries:
     """
     grid = _grid(live, begin_us / 1e6)
     if grid.size < 2:
-        return LiveSeries([], [], [], [], [], [], [])
+        return LiveSeries([], [], [], [], [], [], [], [], [], Arrivals([], [], []))
     ends = grid[1:]
-    ttft = _rolling(_histograms(live, "ttft"), ends)
+    ttft = _rolling(_histograms(live, ("ttft",)), ends)
+    ttft_sched = _rolling(_histograms(live, ("ttft_sched",)), ends)
     return LiveSeries(
         t_s=[round(t - begin_us / 1e6) for t in ends],
         tokens_per_s=_per_second(live, grid, lambda line: line["tokens"]),
@@ -68,14 +77,17 @@ def live_series(live: LiveLines, begin_us: int) -> LiveSeries:
         in_flight=_in_flight(live, ends),
         ttft_p50_ms=_quantiles_ms(ttft, 0.5),
         ttft_p95_ms=_quantiles_ms(ttft, 0.95),
+        ttft_sched_p50_ms=_quantiles_ms(ttft_sched, 0.5),
+        ttft_sched_p95_ms=_quantiles_ms(ttft_sched, 0.95),
+        arrivals=arrivals(live, grid),
     )
 
 
 def live_tiles(live: LiveLines, series: LiveSeries, begin_us: int) -> LiveTiles:
     """Rates over the last RATE_S seconds, latencies over the last LATENCY_S."""
-    now_s = _grid(live, begin_us / 1e6)[-1]  # as the charts' last point
-    ttft = _pooled(_histograms(live, "ttft"), now_s)
-    gap = _pooled(_histograms(live, "gap"), now_s)
+    now_s = last_second(live, begin_us)
+    ttft = _pooled(live, ("ttft",), now_s)
+    gap = _pooled(live, ("gap",), now_s)
     return LiveTiles(
         in_flight=round(series.in_flight[-1]) if series.in_flight else 0,
         requests_per_s=_recent_mean(series.done_per_s),
@@ -87,7 +99,22 @@ def live_tiles(live: LiveLines, series: LiveSeries, begin_us: int) -> LiveTiles:
         gap_p99_ms=_quantiles_ms(gap, 0.99)[0],
         complete=live.outcomes["complete"],
         failed=sum(n for outcome, n in live.outcomes.items() if outcome not in NO_FAILURE),
+        is_scheduled=is_scheduled(live),
+        ttft_sched_p95_ms=pooled_quantile_ms(live, ("ttft_sched",), now_s, 0.95),
+        offered_per_s=recent(series.arrivals.offered_per_s, RATE_S),
+        sent_per_s=recent(series.arrivals.sent_per_s, RATE_S),
+        not_sent=live.outcomes["not_sent"],
     )
+
+
+def last_second(live: LiveLines, begin_us: int) -> float:
+    """The charts' last point, in s on the run's time line."""
+    return float(_grid(live, begin_us / 1e6)[-1])
+
+
+def pooled_quantile_ms(live: LiveLines, path: Path, now_s: float, q: float) -> float | None:
+    """A quantile of all that the histograms at `path` counted in the LATENCY_S before now_s."""
+    return _quantiles_ms(_pooled(live, path, now_s), q)[0]
 
 
 def _complete(line: dict[str, Any]) -> int:
@@ -129,10 +156,17 @@ def _in_flight(live: LiveLines, ends: Floats) -> list[float]:
     return [float(v) for v in total]
 
 
-def _histograms(live: LiveLines, key: str) -> list[Histogram]:
+def _histograms(live: LiveLines, path: Path) -> list[Histogram]:
     """The lines' histograms that are not empty, by time."""
-    pairs = ((line["t_us"] / 1e6, line[key]) for kept in live.lines.values() for line in kept)
+    pairs = ((line["t_us"] / 1e6, _at(line, path)) for kept in live.lines.values() for line in kept)
     return sorted((pair for pair in pairs if pair[1]), key=lambda pair: pair[0])
+
+
+def _at(line: dict[str, Any], path: Path) -> dict[str, int]:
+    found: dict[str, Any] = line
+    for key in path:
+        found = found.get(key) or {}
+    return found
 
 
 def _table(histograms: list[Histogram]) -> NDArray[np.int32]:
@@ -144,10 +178,10 @@ def _table(histograms: list[Histogram]) -> NDArray[np.int32]:
     return table
 
 
-def _pooled(histograms: list[Histogram], now_s: float) -> NDArray[np.int32]:
+def _pooled(live: LiveLines, path: Path, now_s: float) -> NDArray[np.int32]:
     """All counts of the LATENCY_S before now_s, as one row."""
-    recent = [h for h in histograms if now_s - LATENCY_S < h[0] <= now_s]
-    return _table(recent).sum(axis=0, dtype=np.int32, keepdims=True)
+    counted = [h for h in _histograms(live, path) if now_s - LATENCY_S < h[0] <= now_s]
+    return _table(counted).sum(axis=0, dtype=np.int32, keepdims=True)
 
 
 def _rolling(histograms: list[Histogram], ends: Floats) -> NDArray[np.int32]:

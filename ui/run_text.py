@@ -85,17 +85,3 @@ def queue_text(ahead: int, message: str) -> str:
         return message
     them = "that has ended" if ahead == 1 else "they have ended"
     return f"{counted(ahead, 'run')} before this one; it starts when {them}."
-
-
-def progress(status: dict[str, Any]) -> tuple[float, str]:
-    """(share done, words) of a run under way; 0 where the plan has no length in time."""
-    n_levels = status["n_stages"]  # None while that depends on what the levels show
-    where = f"Level {status['stage'] + 1}{f' of {n_levels}' if n_levels else ''}"
-    if name := status.get("stage_name"):
-        where += f" ({name})"
-    elapsed, planned = status.get("elapsed_s") or 0.0, status.get("planned_s")
-    if not planned:
-        share = status["stage"] / n_levels if n_levels else 0.0
-        return share, f"{where} · {seconds(elapsed)} so far"
-    left = max(0.0, planned - elapsed)
-    return min(1.0, elapsed / planned), f"{where} · {seconds(left)} left of {seconds(planned)}"

@@ -49,6 +49,12 @@ def test_the_latest_sentence_of_each_kind_is_kept(tmp_path):
     assert LiveFeed(tmp_path).read().last_details == {"http_error": "second"}
 
 
+def test_outcomes_are_counted_for_each_class_too(tmp_path):
+    seen = {"chat": {"outcomes": {"complete": 2}, "ttft": {}, "ttft_sched": {}}}
+    append(tmp_path, live_line(1), live_line(2, classes=seen), live_line(3, classes=seen))
+    assert LiveFeed(tmp_path).read().classes == {"chat": {"complete": 4}}
+
+
 def test_the_last_row_of_a_stage_wins(tmp_path):
     write_stages(tmp_path, (0, "c=1", None), (0, "c=1", 5), (1, "c=4", None))
     assert [row["end_us"] for row in read_stages(tmp_path)] == [5, None]

@@ -80,6 +80,32 @@ def test_streams_we_cancelled_are_no_failures(tmp_path):
     assert series.failed_per_s == [2, 0]
 
 
+def test_in_open_loop_ttft_from_schedule_stands_beside_that_from_send(tmp_path):
+    waited = {str(int(bucket(900_000))): 5}
+    append(tmp_path, *(live_line(t, ttft_sched=waited) for t in range(1, 10)))
+    series, tiles = view(tmp_path)
+    assert tiles.is_scheduled
+    assert tiles.ttft_sched_p95_ms == pytest.approx(900, rel=0.011)
+    assert tiles.ttft_p95_ms == pytest.approx(80, rel=0.011)
+    assert series.ttft_sched_p95_ms[-1] == tiles.ttft_sched_p95_ms
+
+
+def test_a_closed_loop_has_nothing_from_schedule_nor_have_lines_of_older_versions(tmp_path):
+    append(tmp_path, live_line(1, ttft_sched={}), live_line(2), live_line(3))
+    series, tiles = view(tmp_path)
+    assert not tiles.is_scheduled
+    assert tiles.ttft_sched_p95_ms is None
+    assert series.ttft_sched_p50_ms == [None, None, None]
+
+
+def test_arrivals_that_were_not_sent_have_a_number_of_their_own(tmp_path):
+    append(tmp_path, live_line(1, outcomes={"not_sent": 4, "timeout": 1}), live_line(2))
+    series, tiles = view(tmp_path)
+    assert tiles.is_scheduled
+    assert (tiles.not_sent, tiles.failed) == (4, 1)
+    assert series.failed_per_s[0] == 1
+
+
 def test_in_flight_holds_until_the_next_pulse(tmp_path):
     append(tmp_path, live_line(1, pulse=pulse(1, in_flight=4)), live_line(2, pulse=None))
     append(tmp_path, live_line(3, pulse=pulse(3, in_flight=9)))

@@ -6,9 +6,10 @@ import os
 import psutil
 import pytest
 
+from storage.buckets import bucket
 from tests.ui.conftest import open_page, opened, words_of
 from tests.ui.made_up_results import HOSTILE
-from tests.ui.run_folders import UID, append, live_line, run_folder
+from tests.ui.run_folders import UID, append, live_line, pulse, run_folder
 
 pytestmark = pytest.mark.slow
 
@@ -50,6 +51,52 @@ def test_level_and_time_left_are_told(folder):
     assert any(b.label == "Stop run" for b in app.button)
     (progress,) = app.get("progress")
     assert "35 s left of 1 min" in progress.proto.text
+
+
+def test_in_open_loop_the_schedule_has_its_own_tiles(folder):
+    late = {str(int(bucket(900_000))): 5}
+    counts = [pulse(t, sent=20 * t, not_sent=5 * t) for t in (26, 27, 28)]
+    append(folder, *(live_line(p["t_us"] / 1e6, pulse=p, ttft_sched=late) for p in counts))
+    append(folder, live_line(29, outcomes={"not_sent": 15}))
+    app = open_page("live", run=UID)
+    assert metric(app, "TTFT p95 from schedule").value.startswith("9")
+    assert "from send" in metric(app, "TTFT p95 from schedule").delta
+    assert metric(app, "Not sent").value == ":red[15]"
+    assert "dispatched" in metric(app, "Offered/s").delta
+    assert metric(app, "Errors").value == "0"
+
+
+def test_a_search_says_what_its_probe_is_for_and_what_it_knows(folder):
+    level = {"stage": 2, "name": "c=12", "kind": "closed", "begin_us": 20_000_000}
+    why = "probe 3 of the search: up from the 6 that held"
+    with (folder / "stages.jsonl").open("a") as file:
+        file.write(json.dumps(level | {"why": why}) + "\n")
+    known = {"kind": "search", "is_done": False, "low": 6, "high": None, "over": "concurrency"}
+    status = json.loads((folder / "status.json").read_text())
+    status |= {"n_stages": None, "planned_s": None, "search": [known], "stage_seconds": 30.0}
+    (folder / "status.json").write_text(json.dumps(status | {"stage_began_us": 20_000_000}))
+    (progress,) = open_page("live", run=UID).get("progress")
+    words = progress.proto.text.replace("\\", "")
+    assert "Level 3 (c=12), probe 3 of the search: up from the 6 that held" in words
+    assert "holds at 6 streams so far · 5 s of at most 30 s" in words
+
+
+def test_classes_of_traffic_stand_in_a_table(folder):
+    seen = {"outcomes": {"complete": 2}, "ttft": {str(int(bucket(80_000))): 2}, "ttft_sched": {}}
+    append(folder, live_line(26, classes={"chat": seen, "nightly": seen}))
+    app = open_page("live", run=UID)
+    assert "Classes of traffic" in words_of(app)
+    assert app.dataframe[0].value["Class"].tolist() == ["chat", "nightly"]
+
+
+def test_other_machines_of_the_run_are_named_with_their_clocks_error(folder):
+    run = json.loads((folder / "run.json").read_text())
+    far = {"worker": 1, "host": "gpu-b", "address": "10.0.0.2", "error_ns": 40_000}
+    (folder / "run.json").write_text(json.dumps(run | {"machines": {"workers": [far], "lost": []}}))
+    app = open_page("live", run=UID)
+    assert "Other machines" in words_of(app)
+    row = app.dataframe[0].value.iloc[0]
+    assert (row["Machine"], row["Clock known within"]) == ("gpu-b (10.0.0.2)", "± 0.040 ms")
 
 
 def test_the_servers_sentence_is_shown_as_text_in_a_table(folder):

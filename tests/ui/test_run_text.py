@@ -7,7 +7,6 @@ from ui.run_text import (
     endpoint_text,
     load_text,
     plan_labels,
-    progress,
     queue_text,
     runs_before,
 )
@@ -53,15 +52,6 @@ def test_a_plan_names_its_api_and_lengths_unless_they_go_without_saying(api, str
 
 def test_every_state_has_its_word():
     assert set(STATES) >= TERMINAL | {"queued", "starting", "running", "stopping", "decoding"}
-
-
-def test_progress_tells_the_level_and_the_time_left():
-    status = {"stage": 2, "n_stages": 6, "stage_name": "c=4", "elapsed_s": 25.0, "planned_s": 60.0}
-    assert progress(status) == (25 / 60, "Level 3 of 6 (c=4) · 35 s left of 1 min")
-    share, words = progress(status | {"planned_s": None})
-    assert share == 2 / 6
-    assert words == "Level 3 of 6 (c=4) · 25 s so far"
-    assert progress(status | {"elapsed_s": 99.0})[0] == 1
 
 
 def test_a_run_that_has_ended_since_waits_for_nobody():
