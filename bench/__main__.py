@@ -5,17 +5,22 @@ import sys
 import traceback
 from collections.abc import Callable
 
+from bench.big_plan import big_plan
 from bench.client_cost import client_cost
 from bench.client_error import client_error
 from bench.decoder_cost import decoder_cost
 from bench.figures import Figure, keep, machine, over_runs, table
 from bench.first_page import first_page
 from bench.many_streams import many_streams
+from bench.open_loop import open_loop
 from bench.run_page import run_page
 from bench.simulator_speed import simulator_speed
+from bench.spawn import spawn
 from bench.store_cost import store_cost
 from bench.tls_cost import tls_cost
+from bench.trace_replay import trace_replay
 from bench.truth_speed import truth_speed
+from bench.two_workers import two_workers
 
 BENCHES: dict[str, Callable[[int], list[Figure]]] = {
     "truth_speed": truth_speed,
@@ -23,11 +28,16 @@ BENCHES: dict[str, Callable[[int], list[Figure]]] = {
     "client_cost": client_cost,
     "decoder_cost": decoder_cost,
     "many_streams": many_streams,
+    "open_loop": open_loop,
+    "trace_replay": trace_replay,
+    "two_workers": two_workers,
     "tls_cost": tls_cost,
     "simulator_speed": simulator_speed,
     "store_cost": store_cost,
     "first_page": first_page,
     "run_page": run_page,
+    "big_plan": big_plan,
+    "spawn": spawn,
 }
 
 

@@ -24,11 +24,12 @@ LONGEST_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What each stream is: its pace, its length, and whether it goes through TLS."""
+    """What each stream is (pace, length, TLS or not), and how many load workers carry them."""
 
     itl_ms: float = ITL_MS
     n_tokens: int = N_TOKENS
     is_tls: bool = False
+    workers: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class TruthRun:
     cpu: GroupCpu
     server_cpu_s: float  # while serving, start-up left out
     pulses: pd.DataFrame
+    requests: pd.DataFrame
+    t0_mono_ns: int  # of the run's line, on the monotonic clock
 
     @property
     def window_ns(self) -> tuple[int, int]:
@@ -55,7 +58,13 @@ class TruthRun:
 
 
 def against_truth(concurrency: int, seconds: float, load: Load = Load()) -> TruthRun:
-    """One closed level of `concurrency` streams, joined with the truth.
+    """One closed level of `concurrency` streams, joined with the truth."""
+    stage = {"kind": "closed", "concurrency": concurrency, "seconds": seconds}
+    return stage_against_truth(stage, load)
+
+
+def stage_against_truth(stage: dict[str, Any], load: Load = Load()) -> TruthRun:
+    """A run of this one stage, joined with the truth.
 
     Where there are two cores the server has the last one for itself, the run's processes the rest.
     """
@@ -66,7 +75,6 @@ def against_truth(concurrency: int, seconds: float, load: Load = Load()) -> Trut
         with truth_server(log_file, *more) as (url, pid):
             pin(pid, last_core)
             idle_s = cpu_s(pid)
-            stage = {"kind": "closed", "concurrency": concurrency, "seconds": seconds}
             run_uid, cpu = _run(_plan(url, stage, load, authority), data)
             server_cpu_s = cpu_s(pid) - idle_s
         log = truth_log.read(log_file)
@@ -79,7 +87,8 @@ def against_truth(concurrency: int, seconds: float, load: Load = Load()) -> Trut
             pulses = store.ask("pulses", run=run_uid)
         numbers = log.request_ids()  # the preflight's among them, and it comes seconds earlier
         log = log.only(numbers[x] for x in requests["x_request_id"] if x in numbers)
-        return TruthRun(join(requests, tokens, log, run), log, cpu, server_cpu_s, pulses)
+        joined = join(requests, tokens, log, run)
+        return TruthRun(joined, log, cpu, server_cpu_s, pulses, requests, run["t0_mono_ns"])
 
 
 def certificate(folder: Path) -> Path:
@@ -97,7 +106,7 @@ def _plan(url: str, stage: dict[str, Any], load: Load, authority: Path | None) -
         target["ca_file"] = str(authority)
     return plan.parse(
         {
-            "name": f"bench c={stage['concurrency']}",
+            "name": f"bench {stage['kind']}",
             "target": target,
             "workload": {
                 "prompt_tokens": 64,
@@ -105,6 +114,7 @@ def _plan(url: str, stage: dict[str, Any], load: Load, authority: Path | None) -
                 "extra_body": {"ttft_ms": TTFT_MS, "itl_ms": load.itl_ms},
             },
             "stages": [stage],
+            "workers": load.workers,
         }
     )
 
