@@ -9,18 +9,23 @@ from collections import Counter, deque
 from typing import Any
 
 from analysis.level_names import unique_names
+from analysis.search_so_far import so_far
 from storage.buckets import bucket_us
 
 RATE_WINDOW_US = 3_000_000
-NO_FAILURE = ("complete", "cancelled")  # cancelled: ended by us
+NO_FAILURE = ("complete", "cancelled", "not_sent")  # cancelled: ended by us; not_sent: told apart
 
 
 class Progress:
-    """Sums up live lines; TTFT counts from the beginning of the present stage."""
+    """Sums up live lines; TTFT counts from the beginning of the present stage.
+
+    TTFT is from schedule where the stage has one, else from send.
+    """
 
     def __init__(self) -> None:
         self._stage: int | None = None
         self._ttft: Counter[int] = Counter()
+        self._ttft_sched: Counter[int] = Counter()
         self._tokens: deque[tuple[int, int]] = deque()
         self._outcomes: Counter[str] = Counter()
         self._names: dict[int, str] = {}  # of the stages seen so far
@@ -32,7 +37,9 @@ class Progress:
             if stage != self._stage:
                 self._stage = stage
                 self._ttft.clear()
-            self._ttft.update({int(bucket): n for bucket, n in line["ttft"].items()})
+                self._ttft_sched.clear()
+            self._ttft.update(_counts(line["ttft"]))
+            self._ttft_sched.update(_counts(line.get("ttft_sched") or {}))
             self._tokens.append((line["t_us"], line["tokens"]))
             self._outcomes.update(line["outcomes"])
         newest = max((t_us for t_us, _ in self._tokens), default=0)
@@ -47,9 +54,10 @@ class Progress:
 
     def ttft_p95_ms(self) -> float | None:
         """95th percentile of the stage so far, within 1 %; None without a first token."""
-        rank = math.ceil(0.95 * self._ttft.total())
-        for bucket in sorted(self._ttft):
-            rank -= self._ttft[bucket]
+        counts = self._ttft_sched or self._ttft
+        rank = math.ceil(0.95 * counts.total())
+        for bucket in sorted(counts):
+            rank -= counts[bucket]
             if rank <= 0:
                 return float(bucket_us(bucket)) / 1000
         return None
@@ -58,24 +66,35 @@ class Progress:
         """The progress line; status as in status.json."""
         if status["state"] in ("queued", "starting") or not status["stage_name"]:
             return status["message"] or status["state"]
-        failed = sum(n for outcome, n in self._outcomes.items() if outcome not in NO_FAILURE)
-        parts = [
-            f"stage {status['stage'] + 1}{_of(status['n_stages'])} {self._name(status)}",
-            f"{status['in_flight']} in flight",
-            f"{self._outcomes['complete']} complete",
-            f"{failed} failed",
-        ]
+        parts = [self._level(status), f"{status['in_flight']} in flight", *self._ended()]
         if (rate := self.tokens_per_s()) is not None:
             parts.append(f"{rate:,.0f} tok/s")
         if (ttft := self.ttft_p95_ms()) is not None:
-            parts.append(f"TTFT p95 {ttft:.1f} ms" if ttft < 10 else f"TTFT p95 {ttft:,.0f} ms")
+            shown = f"{ttft:.1f}" if ttft < 10 else f"{ttft:,.0f}"
+            parts.append(f"TTFT p95 {shown} ms{' from schedule' if self._ttft_sched else ''}")
         prefix = "" if status["state"] == "running" else f"{status['state']}: "
         return prefix + " · ".join(parts)
+
+    def _level(self, status: dict[str, Any]) -> str:
+        level = f"stage {status['stage'] + 1}{_of(status['n_stages'])} {self._name(status)}"
+        found = so_far(status.get("search") or [])
+        return f"{level} ({found})" if found else level
+
+    def _ended(self) -> list[str]:
+        failed = sum(n for outcome, n in self._outcomes.items() if outcome not in NO_FAILURE)
+        told = [f"{self._outcomes['complete']} complete", f"{failed} failed"]
+        if not_sent := self._outcomes["not_sent"]:
+            told.append(f"{not_sent} not sent")
+        return told
 
     def _name(self, status: dict[str, Any]) -> str:
         """The stage's name, counted where an earlier stage had the same."""
         self._names[status["stage"]] = status["stage_name"]
         return unique_names(self._names[k] for k in sorted(self._names))[-1]
+
+
+def _counts(histogram: dict[str, int]) -> dict[int, int]:
+    return {int(bucket): n for bucket, n in histogram.items()}
 
 
 def _of(n_stages: int | None) -> str:

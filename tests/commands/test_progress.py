@@ -66,3 +66,24 @@ def test_the_same_load_again_has_a_name_of_its_own():
     progress.line(STATUS | {"stage": 0})
     assert progress.line(STATUS).startswith("stage 2/3 c=4 (2) ")
     assert progress.line(STATUS).startswith("stage 2/3 c=4 (2) ")
+
+
+def test_in_open_loop_ttft_counts_from_schedule():
+    progress = Progress()
+    progress.add([live(1, 1, {"400": 5}) | {"ttft_sched": {"600": 5}}])
+    assert progress.line(STATUS).endswith("TTFT p95 140 ms from schedule")
+    progress.add([live(2, 1, {"400": 5}, stage=2)])  # a closed one
+    assert progress.line(STATUS).endswith("TTFT p95 2.7 ms")
+
+
+def test_arrivals_that_were_not_sent_are_told_apart_from_failures():
+    progress = Progress()
+    progress.add([live(1, 0, {}, outcomes={"complete": 2, "timeout": 1, "not_sent": 7})])
+    assert "2 complete · 1 failed · 7 not sent" in progress.line(STATUS)
+
+
+def test_a_search_tells_what_it_knows_and_nobody_knows_how_many_levels_there_will_be():
+    known = {"kind": "search", "is_done": False, "low": 6, "high": 12, "over": "concurrency"}
+    status = STATUS | {"n_stages": None, "search": [known]}
+    said = "stage 2 c=4 (holds at 6, fails at 12 streams so far) · 4 in flight"
+    assert Progress().line(status).startswith(said)
