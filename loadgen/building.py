@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ def build(plan: Plan, run: dict[str, Any], folder: RunFolder, progress: Progress
     told: Told = {}
     for i, one in enumerate(plan.traffic()):
         done = _part(progress, i, len(plan.traffic()))
-        tokenizer = tokenizer_of(plan, i, lambda done=done: done(0.5))
+        between = partial(done, 0.5)
+        tokenizer = tokenizer_of(plan, i, between)
         if one.workload.file is not None:
             files.append(f"prompts-{i}")
             made.append(None)
@@ -48,7 +50,7 @@ def build(plan: Plan, run: dict[str, Any], folder: RunFolder, progress: Progress
         else:
             key = (one.target or MAIN_TARGET, one.workload.count_by)
             if key not in stocks:
-                stocks[key] = stock_of(plan, run, i, tokenizer)
+                stocks[key] = stock_of(plan, run, i, tokenizer, between)
             files.append(None)
             made.append(stocks[key])
             told[one.name] = asdict(stocks[key].facts)

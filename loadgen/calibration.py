@@ -4,7 +4,7 @@ Before the clock starts only, and only as often as `most_texts` says.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -32,6 +32,12 @@ USAGE_TEXTS = 40
 PROBE = "a b c d"
 ASKS = ("prompt", "content", "inputs")
 """vLLM and SGLang; llama.cpp; TGI."""
+Between = Callable[[], None]
+"""Called before each text is asked about; what it raises ends the asking."""
+
+
+def _nothing() -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,10 @@ class TokenizeCounter:
     by: By = "server"
     most_texts: int | None = TOKENIZE_TEXTS
 
-    def __init__(self, plan: Plan, run: dict[str, Any], traffic: int) -> None:
+    def __init__(
+        self, plan: Plan, run: dict[str, Any], traffic: int, between: Between = _nothing
+    ) -> None:
+        self._between = between
         one = plan.traffic()[traffic]
         self._target = plan.target_of(one)
         self._spool = MemorySpool()
@@ -97,6 +106,7 @@ class TokenizeCounter:
         return n
 
     def _ask(self, field: str, text: str) -> _Heard:
+        self._between()
         body = {"model": self._target.model, field: text}
         body |= {"add_special_tokens": False, "add_special": False}
         request = http_request(self._endpoint, self._path, _headers(self._target), _json(body))
@@ -118,7 +128,10 @@ class UsageCounter:
     by: By = "server"
     most_texts: int | None = USAGE_TEXTS
 
-    def __init__(self, plan: Plan, run: dict[str, Any], traffic: int) -> None:
+    def __init__(
+        self, plan: Plan, run: dict[str, Any], traffic: int, between: Between = _nothing
+    ) -> None:
+        self._between = between
         self._plan, self._run, self._traffic = plan, run, traffic
         one = plan.traffic()[traffic]
         self._api = APIS[plan.target_of(one).api]
@@ -133,6 +146,7 @@ class UsageCounter:
         return [self._count(text) for text in texts]
 
     def _count(self, text: str) -> int:
+        self._between()
         spool = MemorySpool()
         sender = Sender(self._plan, self._run, spool, self._traffic)
         planned = PlannedRequest(

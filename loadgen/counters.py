@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from loadgen.calibration import TokenizeCounter, UsageCounter
+from loadgen.calibration import Between, TokenizeCounter, UsageCounter
 from loadgen.plan import MAIN_TARGET, Plan
 from loadgen.plan_parts import PlanError
 from loadgen.preflight import PROMPT
@@ -33,17 +33,20 @@ def tokenizer_of(plan: Plan, traffic: int, between: Callable[[], None]) -> Token
 
 
 def stock_of(
-    plan: Plan, run: dict[str, Any], traffic: int, tokenizer: TokenizerCounter | None
+    plan: Plan,
+    run: dict[str, Any],
+    traffic: int,
+    tokenizer: TokenizerCounter | None,
+    between: Between,
 ) -> Stock:
-    """What the class's synthetic prompts are cut from.
+    """What the class's synthetic prompts are cut from.  between: others have their turn there.
 
     Raises PlanError where the plan wants a count that cannot be had.
     """
     one = plan.traffic()[traffic]
     by, target = one.workload.count_by, plan.target_of(one)
     where = f"classes[{traffic}].workload" if plan.classes else "workload"
-    length = one.workload.prompt_tokens
-    lengths = [length] if isinstance(length, int) else []
+    lengths = _lengths(plan, traffic)
     told = _told_by_preflight(plan, run, traffic)
     try:
         if tokenizer is not None:
@@ -53,24 +56,31 @@ def stock_of(
             return replace(stock, facts=replace(stock.facts, note=None))  # it does count words
         if by == "words":
             return make_stock(WordCounter(), plan.seed, lengths)
-        return _counted_by_server(plan, run, traffic, lengths)
+        return _counted_by_server(plan, run, traffic, between)
     except CannotCount as error:
         if by != "auto":
             raise PlanError([f"{where}.count_by is {by!r}: {error}"]) from None
     return make_stock(WordCounter(), plan.seed, lengths)
 
 
-def _counted_by_server(plan: Plan, run: dict[str, Any], traffic: int, lengths: list[int]) -> Stock:
+def _counted_by_server(plan: Plan, run: dict[str, Any], traffic: int, between: Between) -> Stock:
     """By /tokenize, else by usage; raises CannotCount if it has neither."""
+    lengths = _lengths(plan, traffic)
     told = _told_by_preflight(plan, run, traffic)
     try:
-        with closing(TokenizeCounter(plan, run, traffic)) as counter:
+        with closing(TokenizeCounter(plan, run, traffic, between)) as counter:
             return _with_overhead(make_stock(counter, plan.seed, lengths), counter, told)
     except CannotCount as error:
         if told is None:
             raise CannotCount(f"{error} Its answers tell no usage either.") from None
-    stock = make_stock(UsageCounter(plan, run, traffic), plan.seed, lengths)
+    stock = make_stock(UsageCounter(plan, run, traffic, between), plan.seed, lengths)
     return _facts(stock, overhead_tokens=stock.pieces.constant)
+
+
+def _lengths(plan: Plan, traffic: int) -> list[int]:
+    """The one length that all prompts of the class have; none if they differ."""
+    length = plan.traffic()[traffic].workload.prompt_tokens
+    return [length] if isinstance(length, int) else []
 
 
 def _with_overhead(stock: Stock, counter: TokenCounter, told: int | None) -> Stock:

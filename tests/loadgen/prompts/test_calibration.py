@@ -18,6 +18,10 @@ slow = pytest.mark.slow
 NUMBER = Numbering("prompt", 0, 0)
 
 
+def nothing() -> None:
+    pass
+
+
 def plan_of(url, target=None, **workload):
     return parse(
         {
@@ -35,7 +39,7 @@ def run_of(plan):
 
 def made(url, target=None, **workload) -> Stock:
     plan = plan_of(url, target, **workload)
-    return stock_of(plan, run_of(plan), 0, tokenizer_of(plan, 0, lambda: None))
+    return stock_of(plan, run_of(plan), 0, tokenizer_of(plan, 0, nothing), nothing)
 
 
 def counted(stock, tokenizer, lengths):
@@ -82,6 +86,21 @@ def test_a_server_that_counts_nothing_leaves_words_and_says_so():
         f"workload.count_by is 'server': {url.removeprefix('http://')}/tokenize counts no tokens "
         "(answers 404). Its answers tell no usage either."
     ]
+
+
+@slow
+def test_whoever_stops_the_run_stops_the_asking():
+    with counting_server(MADE["byte_level_bpe"](), "prompt") as (url, paths):
+        plan = plan_of(url)
+        run = run_of(plan)
+
+        def stop_after_ten():
+            if len(paths) > 10:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            stock_of(plan, run, 0, None, stop_after_ten)
+    assert len(paths) == 11
 
 
 @slow
