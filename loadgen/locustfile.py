@@ -151,6 +151,8 @@ class LocustLine:
     def __init__(self, folder: RunFolder, index: int, keys: LeaderKeys | None) -> None:
         _use_keys(keys)
         self.environment = Environment(user_classes=[Seat])
+        self._request: Any = self.environment.events.request
+        self._own_listeners = 0  # Locust's
         self._here = {"worker": index, "run_uid": folder.run_uid}
         self._runner: Any = None
         self._post = Post()
@@ -161,6 +163,7 @@ class LocustLine:
     def connect(self, host: str, port: int) -> None:
         """Report to the leader; returns once it has let this worker in.  Raises RuntimeError."""
         self._runner = self.environment.create_worker_runner(host, port)
+        self._own_listeners = len(self._request._handlers)
         for kind in ("seated", "refused", "post", "got"):
             self._runner.register_message(kind, self._received)
         while not self._seated.is_set():
@@ -190,8 +193,14 @@ class LocustLine:
         self._orders.put(("leave", {}))
 
     def fire(self, name: str, done: Done) -> None:
-        """Locust's own request event, once per stream: for its listeners, never for our numbers."""
-        self.environment.events.request.fire(
+        """Locust's own request event, once per stream, if anybody but Locust's statistics listens.
+
+        Those are never our numbers; and a listener may wait, which the loop may not.
+        """
+        if len(self._request._handlers) == self._own_listeners:
+            return
+        gevent.spawn(
+            self._request.fire,
             request_type="STREAM",
             name=name,
             response_time=(done.end_ns - (done.send_ns or done.end_ns)) / 1e6,
