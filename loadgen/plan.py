@@ -84,7 +84,7 @@ class Limits(Part):
 class Machines(Part):
     """Load workers on other machines, which join by `headway worker --master`."""
 
-    workers: Annotated[int, Field(ge=1, le=64)]  # beside plan.workers, which run here
+    workers: Annotated[int, Field(ge=0, le=64)]  # beside plan.workers, which run here
     bind: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 5557  # 0: a free one
     secret_env: str | None = None  # the NAME of the variable with the shared secret

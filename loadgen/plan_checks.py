@@ -57,11 +57,12 @@ def _targets(plan: "Plan") -> Iterator[Problem]:
 
 
 def _machines(plan: "Plan") -> Iterator[Problem]:
-    if plan.workers == 0 and plan.machines is None:
+    if plan.n_workers == 0:
         yield problem(
-            "workers is 0 and no [machines] are given: nobody would send anything.", "machines"
+            "workers is 0 and no [machines] are given that have any: nobody would send anything.",
+            "machines",
         )
-    if plan.machines is None:
+    if plan.machines is None or not plan.machines.workers:
         return
     bind, name = plan.machines.bind, plan.machines.secret_env
     if name is None and not LOOPBACK.fullmatch(bind):

@@ -4,6 +4,7 @@ Locust frames a message as msgpack of (type, data, node id); so do we, and both 
 Locust's load worker and the outpost that keeps one on another machine, meet at one port.
 """
 
+import socket
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,7 @@ MOST_BYTES_IN = 1 << 20  # to the leader: a piece has 256 KiB, all else is small
 MOST_BYTES_OUT = 64 << 20  # from it: a plan may list a table
 HEARTBEAT_MS = 1000  # ZeroMQ's own: a cut that no packet tells of is noticed, and mended
 SILENT_MS = 5000
+PROBE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,32 +65,45 @@ def received(frames: list[Any]) -> Message | None:
     return replace(message, address=address or "")
 
 
-def _guard(socket: Any, most_bytes: int) -> None:
-    socket.setsockopt(zmq.MAXMSGSIZE, most_bytes)
-    socket.setsockopt(zmq.HEARTBEAT_IVL, HEARTBEAT_MS)
-    socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, SILENT_MS)
-    socket.setsockopt(zmq.LINGER, 0)
+def _guard(end: Any, most_bytes: int) -> None:
+    end.setsockopt(zmq.MAXMSGSIZE, most_bytes)
+    end.setsockopt(zmq.HEARTBEAT_IVL, HEARTBEAT_MS)
+    end.setsockopt(zmq.HEARTBEAT_TIMEOUT, SILENT_MS)
+    end.setsockopt(zmq.LINGER, 0)
 
 
-def lock(socket: Any, keys: LeaderKeys | None) -> None:
+def lock(port: Any, keys: LeaderKeys | None) -> None:
     """The leader's side, before bind."""
-    _guard(socket, MOST_BYTES_IN)
+    _guard(port, MOST_BYTES_IN)
     if keys is not None:
-        socket.curve_server = True
-        socket.curve_publickey, socket.curve_secretkey = keys.public, keys.private
-    socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a worker that connects again is still itself
+        port.curve_server = True
+        port.curve_publickey, port.curve_secretkey = keys.public, keys.private
+    port.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a worker that connects again is still itself
 
 
-def unlock(socket: Any, keys: LeaderKeys | None) -> None:
+def unlock(client: Any, keys: LeaderKeys | None) -> None:
     """A worker's side, before connect."""
-    _guard(socket, MOST_BYTES_OUT)
+    _guard(client, MOST_BYTES_OUT)
     if keys is not None:
-        socket.curve_publickey, socket.curve_secretkey = zmq.curve_keypair()
-        socket.curve_serverkey = keys.public
+        client.curve_publickey, client.curve_secretkey = zmq.curve_keypair()
+        client.curve_serverkey = keys.public
 
 
 class Refused(Exception):
-    """The leader's port answers, but not to our secret."""
+    """What listens at the leader's port broke the handshake off."""
+
+
+def speaks_zeromq(host: str, port: int) -> bool:
+    """Whether whoever listens there begins to speak as ZeroMQ does (ZMTP 3.1, 3.2: the signature).
+
+    A tunnel takes a connection, too, and drops it while no leader is at its other end.
+    """
+    try:
+        with socket.create_connection((host, port), PROBE_S) as connection:
+            signature = connection.recv(10)
+    except OSError:
+        return False
+    return signature[:1] == b"\xff" and signature[9:10] == b"\x7f"
 
 
 class Wire:

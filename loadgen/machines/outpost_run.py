@@ -100,7 +100,8 @@ class OutpostRun:
     @property
     def is_home(self) -> bool:
         """The leader has confirmed all that this host measured."""
-        return self._load is not None and self.is_decoded and not self._shipping.unsent_bytes()
+        is_begun = self._load is not None or self.phase != "prepare"
+        return is_begun and self.is_decoded and not self._shipping.unsent_bytes()
 
     def end_load(self, by_ns: int) -> None:
         """Have the load worker end by itself until then, and by a signal after it."""
