@@ -41,7 +41,7 @@ def test_what_is_wrong_is_said_beside_the_field_and_nothing_can_start(data):
     app = open_page("new_run")
     app.text_input(key="levels").set_value("1, two").run()
     assert not app.exception
-    assert r"Levels\: \'two\' is not a number\." in words_of(app)
+    assert r"Level 2 is \'two\'\; expected a whole number" in words_of(app)
     assert next(button for button in app.button if button.label == "Start run").disabled
 
 

@@ -1,155 +1,157 @@
-import json
-import tomllib
-from dataclasses import replace
-
 import pytest
 
 from loadgen.plan import parse
-from ui.demo import demo_plan
+from tests.ui.plans_of_all_kinds import EVERYTHING, PLANS, TARGET
 from ui.plan_form import (
-    PlanFields,
-    estimate,
-    levels_of,
-    load_curve,
-    plain_problem,
+    differing,
+    form_of,
+    form_values,
+    only_in_file,
     plan_of,
+    raw_plan,
     suggested_name,
 )
-from ui.plan_toml import plan_toml
+from ui.presets import PRESETS, preset_plan
 
-GOOD = PlanFields(
-    name="nightly",
-    url="http://localhost:8000/v1",
-    model="llama",
-    api="openai_chat",
-    api_key_env="",
-    prompt_tokens=256,
-    output_tokens=100,
-    unique_prompts=True,
-    kind="closed",
-    levels="1, 2; 4 8",
-    ends="seconds",
-    end_value=10.0,
-    ttft_p95_ms=500.0,
+GOOD = form_of(
+    parse(
+        {
+            "name": "nightly",
+            "target": TARGET,
+            "stages": [{"concurrency": n, "seconds": 10} for n in (1, 2, 4, 8)],
+            "slos": [{"metric": "ttft", "max_ms": 500}],
+        }
+    )
 )
 
 
-def problems_of(**changed):
-    plan, problems = plan_of(replace(GOOD, **changed), {"THE_KEY": "secret"})
+def changed(**parts):
+    """GOOD with other values; a dict changes what it names."""
+    return {k: {**GOOD[k], **v} if isinstance(v, dict) else v for k, v in (GOOD | parts).items()}
+
+
+def problems_of(**parts):
+    plan, problems = plan_of(changed(**parts), {"THE_KEY": "secret"})
     assert (plan is None) == bool(problems)
     return problems
 
 
-def test_good_fields_make_the_plan_they_say():
-    plan, problems = plan_of(GOOD, {})
-    assert problems == []
-    assert [stage.name for stage in plan.stages] == ["c=1", "c=2", "c=4", "c=8"]
-    assert plan.target.api_key_env is None
-    assert [(s.metric, s.percentile, s.max_ms) for s in plan.slos] == [("ttft", 95, 500)]
+def load(**parts):
+    return [{**GOOD["stages"][0], **parts}]
 
 
-def test_no_objective_is_no_slo():
-    plan, _ = plan_of(replace(GOOD, ttft_p95_ms=None), {})
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_of_any_kind_comes_back_from_the_form(name):
+    plan = parse(PLANS[name])
+    assert parse(raw_plan(form_of(plan))) == plan
+    assert only_in_file(plan) == []
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_fits_into_the_form(name):
+    plan = preset_plan(name)
+    assert parse(raw_plan(form_of(plan))) == plan
+
+
+def test_levels_that_differ_in_nothing_else_are_one_block():
+    blocks = form_of(parse(EVERYTHING))["stages"]
+    assert [block["load"] for block in blocks] == ["closed", "idle", "shape", "replay", "closed"]
+    assert blocks[-1]["levels"] == "1, 2, 4"
+
+
+def test_what_the_form_has_no_field_for_is_named():
+    idle = {"kind": "idle", "seconds": 9, "warmup_s": 2}
+    plan = parse({"target": TARGET, "stages": [{"concurrency": 1, "seconds": 9}, idle]})
+    assert only_in_file(plan) == ["stages[1].warmup_s"]
+
+
+def test_trees_differ_at_paths():
+    one = {"a": [{"b": 1}, {"b": 2}], "c": None}
+    assert differing(one, {"a": [{"b": 1}, {"b": 3}], "c": 0}) == ["a[1].b", "c"]
+    assert differing(one, {"a": [], "c": None}) == ["a"]
+
+
+def test_no_limit_is_no_objective():
+    plan, _ = plan_of(changed(slos=[{"metric": "ttft", "percentile": 95, "max_ms": None}]), {})
     assert plan.slos == []
 
 
 def test_every_mistake_is_told_at_the_step_where_it_is_mended():
     problems = problems_of(
-        url="localhost:8000", levels="0, 4, x", prompt_tokens=0, ttft_p95_ms=-1.0
+        target={"url": "localhost:8000"},
+        workload={"in": {"kind": "fixed", "value": 0}},
+        stages=load(levels="0, 4, x"),
+        slos=[{"metric": "ttft", "percentile": 95, "max_ms": -1}],
     )
-    assert [p.step for p in problems] == ["load", "endpoint", "workload", "load", "objective"]
+    assert [p.step for p in problems] == ["endpoint", "workload", "stage1", "stage1", "objective"]
     texts = [p.text for p in problems]
-    assert texts[0] == "Levels: 'x' is not a number."
-    assert texts[1].startswith("URL is 'localhost:8000'; expected http://HOST")
-    assert texts[3] == "Level 1 is 0; it must be greater than or equal to 1."
-    assert not any("stages[" in text or "target." in text for text in texts)
+    assert texts[0].startswith("URL is 'localhost:8000'; expected http://HOST")
+    assert texts[1].startswith("Prompt tokens is 0; it must be")
+    assert texts[2].startswith("Level 1 is 0; it must be")
+    assert texts[3].startswith("Level 3 is 'x'; expected a whole number")
+    assert texts[4].startswith("Objective 1, At most is -1; it must be")
 
 
 def test_fields_left_empty_are_missing_and_no_mistakes():
-    problems = problems_of(url=" ", model="", end_value=None)
-    assert [(p.step, p.missing) for p in problems] == [
-        ("endpoint", True),
-        ("endpoint", True),
-        ("load", True),
-    ]
+    problems = problems_of(target={"url": " ", "model": ""}, stages=load(levels=""))
+    assert {(p.step, p.missing) for p in problems} == {("endpoint", True), ("stage1", True)}
+    assert "URL: where the server listens, http://localhost:8000/v1." in [p.text for p in problems]
+
+
+def test_a_level_without_an_end_is_said_once_for_all_levels():
+    (problem,) = problems_of(stages=load(seconds=None))
+    assert problem.text == "Each level never ends; give it requests or seconds."
 
 
 def test_half_a_stream_is_no_concurrency_but_half_a_request_per_second_is_a_rate():
-    assert [p.step for p in problems_of(levels="0.5")] == ["load"]
-    plan, _ = plan_of(replace(GOOD, kind="open", levels="0.5"), {})
+    assert [p.step for p in problems_of(stages=load(levels="0.5"))] == ["stage1"]
+    block = {"load": "open", "rates": "0.5", "arrivals": "poisson", "burstiness": None}
+    plan, _ = plan_of(changed(stages=load(**block)), {})
     assert plan.stages[0].rate_per_s == 0.5
 
 
 def test_the_variable_of_a_key_must_be_set_where_the_run_starts():
-    assert problems_of(api_key_env="THE_KEY") == []
-    (problem,) = problems_of(api_key_env="OTHER_KEY")
+    assert problems_of(target={"api_key_env": "THE_KEY"}) == []
+    (problem,) = problems_of(target={"api_key_env": "OTHER_KEY"})
     assert "OTHER_KEY is not set" in problem.text
 
 
 def test_a_key_pasted_as_its_name_is_refused_and_not_repeated():
-    (problem,) = problems_of(api_key_env="sk-123-abc")
+    (problem,) = problems_of(target={"api_key_env": "sk-123-abc"})
     assert "sk-123" not in problem.text
 
 
-def test_requests_are_whole_numbers_of_each_level():
-    plan, _ = plan_of(replace(GOOD, ends="requests", end_value=32.0), {})
-    assert {stage.requests for stage in plan.stages} == {32}
-    assert problems_of(ends="requests", end_value=2.5)[0].step == "load"
+def test_endpoints_of_one_name_are_a_mistake_though_a_plan_could_hold_only_one():
+    two = [{"name": "b", **TARGET, "prices": None}] * 2
+    problems = {p.step: p.text for p in problems_of(targets=two)}
+    assert problems["target2"] == "Name is 'b', as is that of another endpoint."
+    assert problems["target1"].startswith("b is used by no class")
 
 
-def test_infinite_load_is_no_number():
-    assert levels_of("1, inf, nan")[0] == [1]
+def test_a_body_that_is_no_json_object_is_said_beside_it():
+    (problem,) = problems_of(workload={"extra_body": "{temperature: 1}"})
+    assert problem.step == "workload"
+    assert problem.text.startswith("Further fields of the body")
 
 
-@pytest.mark.parametrize("text", ["", " , ;"])
-def test_no_level_at_all_is_a_problem(text):
-    levels, problems = levels_of(text)
-    assert levels == []
-    assert len(problems) == 1
+def test_the_form_shows_each_field_of_the_plan():
+    values = form_values(form_of(parse(EVERYTHING)))
+    assert values["endpoint"] == "My endpoint"
+    assert (values["url"], values["api"]) == (TARGET["url"], "anthropic_messages")
+    assert (values["n_class"], values["n_stage"], values["n_slo"]) == (3, 5, 2)
+    assert (values["class1_out_kind"], values["class1_out_high"]) == ("uniform", 9)
+    assert (values["class2_own"], values["class2_own_streams"]) == ("closed", 4)
+    assert (values["class3_n_slo"], values["class3_slo1_metric"]) == (1, "e2e")
+    assert (values["stage3_shape"], values["stage5_levels"]) == ("ramp", "1, 2, 4")
+    assert values["target1_url"] == "https://b.example/v1"
 
 
-def test_a_problem_of_an_unknown_field_is_still_shown():
-    assert plain_problem("workers: more than 64.").text == "workers: more than 64."
-
-
-def test_seconds_are_the_plans_own():
-    plan, _ = plan_of(GOOD, {})
-    cost = estimate(plan)
-    assert cost.total_s == 40
-    assert cost.assumed
-
-
-def test_open_loop_needs_no_guess():
-    plan, _ = plan_of(replace(GOOD, kind="open", levels="2, 4"), {})
-    cost = estimate(plan)
-    assert (cost.requests, cost.input_tokens, cost.assumed) == (60, 60 * 256, False)
-
-
-def test_a_level_ends_at_whichever_end_comes_first():
-    raw = json.loads(demo_plan().to_json())
-    raw["stages"] = [{"kind": "open", "rate_per_s": 5, "seconds": 100, "requests": 50}]
-    assert estimate(parse(raw)).total_s == 10
-
-
-def test_the_load_curve_holds_each_level_until_the_next():
-    plan, _ = plan_of(GOOD, {})
-    assert load_curve(plan, estimate(plan)) == ([0, 10, 20, 30, 40], [1, 2, 4, 8, 8])
-
-
-def test_a_plan_reads_back_from_its_toml():
-    plan, _ = plan_of(replace(GOOD, name='a "quoted" \\ name\x7f\nü'), {})
-    assert parse(tomllib.loads(plan_toml(plan))) == plan
-    assert parse(tomllib.loads(plan_toml(demo_plan()))) == demo_plan()
-
-
-def test_extra_fields_of_the_body_survive_toml():
-    raw = json.loads(demo_plan().to_json())
-    raw["workload"]["extra_body"] = {"stop": ["\n", "."], "options": {"num ctx": 8, "on": True}}
-    plan = parse(raw)
-    assert parse(tomllib.loads(plan_toml(plan))) == plan
+def test_the_simulator_is_shown_by_its_profile():
+    values = form_values(form_of(preset_plan("chat")))
+    assert (values["endpoint"], values["profile"]) == ("Simulator", "small-gpu")
 
 
 def test_a_run_nobody_named_is_named_after_its_model_and_load():
-    assert suggested_name("llama", "closed", "1, 2, 16") == "llama: 1–16 streams, 3 levels"
-    assert suggested_name("", "open", "2.5, x") == "2.5 requests/s"
-    assert suggested_name(" ", "closed", "") == "run"
+    assert suggested_name(GOOD) == "m: 1–8 streams, 4 levels"
+    empty = changed(target={"model": ""}, stages=load(levels=""))
+    assert suggested_name(empty) == "run"

@@ -40,7 +40,7 @@ class TimeChart:
     lines: Sequence[Line]
     decimals: int = 0
     fill_first: bool = False
-    bare: bool = False  # no frame and no legend: a part of a card, one line only
+    bare: bool = False  # a part of a card: no frame, no legend for one line, no latest values
 
     def to_dict(self) -> dict[str, Any]:
         """What the component's JavaScript reads."""

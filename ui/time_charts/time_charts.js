@@ -40,7 +40,7 @@ function build(state, spec) {
   reset.textContent = "Reset zoom";
   reset.onclick = () => zoomTo(state, null);
   const legend = html("div", "legend", figure);
-  legend.hidden = spec.bare;
+  legend.hidden = spec.bare && spec.series.length < 2;
   const plot = html("div", "plot", figure);
   const svg = tag("svg", { role: "img" }, plot);
   const tip = html("div", "tip", plot);
@@ -124,7 +124,7 @@ function draw(state, chart, spec) {
     const off = hidden.has(chart.keys[k].id);
     chart.keys[k].button.classList.toggle("off", off);
     chart.keys[k].button.setAttribute("aria-pressed", String(!off));
-    chart.keys[k].value.textContent = number(last(s.values), spec.decimals);
+    chart.keys[k].value.textContent = spec.bare ? "" : number(last(s.values), spec.decimals);
   });
   drawPointer(state, chart, spec, { x, y, shown, height });
 }
