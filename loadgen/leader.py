@@ -72,7 +72,6 @@ class Leader:
                 self._board.begin()
                 for stage, step in enumerate(iter(self._course.next, None)):
                     self._level(stage, step)
-                    self._limits.check()
             measured = ["All levels were measured.", *self._course.sentences]
             ending = RunEnded("finished", " ".join(measured))
         except RunEnded as ended:
@@ -156,6 +155,7 @@ class Leader:
         row.end_us = (max(e["end_ns"] for e in ends) - self._t0_ns) // 1000
         self._board.stage(row, load)
         self._course.ended(row, self._fleet.alive, self._pause)
+        self._limits.check(row.end_us or 0, self._fleet.alive, self._pause)
 
     def _seat_users(self, wanted: int, alive: list[int]) -> list[int]:
         """Have so many Locust users; how many each worker that is left got."""

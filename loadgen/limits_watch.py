@@ -6,7 +6,7 @@ in that second, comes on top.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from storage.live import LiveTail
 
 ENDED_BY = "Ended by limits."
 LOOK_EVERY_S = 0.25
+DECODED_WITHIN_S = 30
 LEAST_ANSWERS = 50
 """Before so many no share of failures says anything."""
 NO_ANSWER = ("cancelled", "not_sent")
@@ -66,6 +67,7 @@ class LimitsWatch:
         self._began_s: float | None = None
         self._look_s = 0.0
         self._has_said = False
+        self._known_us: dict[int, int] = {}  # worker -> until when its requests are counted
         self.used = Used({name: target.prices for name, target in plan.targets_used().items()})
         self._reads = any((limits.tokens, limits.dollars, limits.failed_share))
 
@@ -96,9 +98,19 @@ class LimitsWatch:
         self._has_said = self._reached(now_s) is not None
         return self._has_said
 
-    def check(self) -> None:
-        """Raises RunEnded once a limit is reached; between levels, when all has come in."""
+    def check(self, until_us: int, workers: Iterable[int], pause: Callable[[float], None]) -> None:
+        """A level has ended; raises RunEnded if a limit is reached.
+
+        Then it first waits until all that these workers read until then is decoded and counted.
+        """
         self._read()
+        if self._reached(time.monotonic()) is None:
+            return
+        deadline_s, late = time.monotonic() + DECODED_WITHIN_S, set(workers)
+        while self._reads and late and time.monotonic() < deadline_s:
+            pause(0.1)
+            self._read()
+            late = {k for k in late if self._known_us.get(k, -1) < until_us}
         if (reached := self._reached(time.monotonic())) is not None:
             name, limit, used = reached
             raise RunEnded(
@@ -107,9 +119,13 @@ class LimitsWatch:
             )
 
     def _read(self) -> None:
-        if self._reads:
-            self.used.add(self._tail.read())
-            self._check_failures()
+        if not self._reads:
+            return
+        for worker, lines in self._tail.read_by_worker().items():
+            self.used.add(lines)
+            if lines:
+                self._known_us[worker] = lines[-1]["t_us"]
+        self._check_failures()
 
     def _reached(self, now_s: float) -> tuple[str, str, str] | None:
         """(name, limit, what was used) of a limit that is reached."""

@@ -24,7 +24,7 @@ def plan(**limits):
 
 
 def line(outcomes=None, **used):
-    return {"used": used, "outcomes": outcomes or {"complete": 1}}
+    return {"t_us": 5, "used": used, "outcomes": outcomes or {"complete": 1}}
 
 
 def users(*counts):
@@ -35,6 +35,10 @@ def watch(tmp_path, lines=(), **limits):
     text = b"".join(orjson.dumps(each) + b"\n" for each in lines)
     (tmp_path / "live-0.jsonl").write_bytes(text)
     return LimitsWatch(plan(**limits), tmp_path)
+
+
+def check(limits):
+    limits.check(5, [0], lambda _: None)
 
 
 def pulse(worker, sent):
@@ -51,14 +55,14 @@ def test_requests_are_shared_out_before_a_level_and_never_exceed_the_limit(tmp_p
     limits.used.pulse(pulse(0, 80))
     assert limits.is_enough()
     with pytest.raises(RunEnded, match=r"^Ended by limits\.requests \(100\) after 100 requests;"):
-        limits.check()
+        check(limits)
 
 
 def test_without_such_a_limit_every_worker_begins_what_it_likes(tmp_path):
     limits = watch(tmp_path)
     assert limits.begin(users(3, 1)) == [None, None]
     assert not limits.is_enough()
-    limits.check()
+    check(limits)
 
 
 def test_a_pause_asks_for_nothing(tmp_path):
@@ -71,7 +75,7 @@ def test_tokens_are_those_of_prompts_and_answers_of_all_targets(tmp_path):
     assert limits.is_enough()
     assert not limits.is_enough()  # told once in a level
     with pytest.raises(RunEnded, match=r"limits\.tokens \(412\) after 412 tokens") as ended:
-        limits.check()
+        check(limits)
     assert ended.value.state == "finished"
     assert ended.value.message.startswith(ENDED_BY)
 
@@ -85,10 +89,10 @@ def test_dollars_are_counted_by_each_targets_own_prices():
 
 def test_seconds_count_from_the_first_level(tmp_path):
     limits = watch(tmp_path, seconds=0.000001)
-    limits.check()
+    check(limits)
     limits.begin(users(1))
     with pytest.raises(RunEnded, match=r"limits\.seconds \(1e-06\) after"):
-        limits.check()
+        check(limits)
 
 
 def test_a_share_of_failures_ends_a_run_as_failed_but_not_before_fifty_answers(tmp_path):
@@ -98,5 +102,16 @@ def test_a_share_of_failures_ends_a_run_as_failed_but_not_before_fifty_answers(t
     with (tmp_path / "live-0.jsonl").open("ab") as file:
         file.write(orjson.dumps(line({"reset": 1})) + b"\n")
     with pytest.raises(RunEnded, match=r"^20 of 50 answers failed.*limits\.failed_share") as ended:
-        limits.check()
+        check(limits)
     assert ended.value.state == "failed"
+
+
+def test_what_was_in_flight_when_the_limit_was_reached_is_counted_before_the_run_ends(tmp_path):
+    limits = watch(tmp_path, [line(main=[300, 100])], tokens=400)
+
+    def decode(_seconds):
+        with (tmp_path / "live-0.jsonl").open("ab") as file:
+            file.write(orjson.dumps(line(main=[30, 20]) | {"t_us": 900}) + b"\n")
+
+    with pytest.raises(RunEnded, match=r"limits\.tokens \(400\) after 450 tokens"):
+        limits.check(900, [0], decode)
