@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgen.counters import stock_of, tokenizer_of
-from loadgen.plan import MAIN_TARGET, Plan
+from loadgen.plan import MAIN_TARGET, ClosedLoop, OpenLoop, Plan
 from loadgen.plan_parts import PlanError
 from loadgen.plan_workload import PromptFile
 from loadgen.prompts.counting import WordCounter
@@ -20,7 +20,10 @@ from loadgen.prompts.tokenizer_counter import TokenizerCounter
 from loadgen.run_folder import RunFolder
 
 USUAL_MOST_PROMPTS = 100_000
-"""So many of a file are kept, or as many as the plan's stages ask for."""
+"""So many of a file are kept where nobody knows how many requests there will be."""
+SPARE = 4
+"""Where it is known, so many times as many are kept: each level begins elsewhere among them."""
+LEAST_MOST_PROMPTS = 1_000
 NEWS_EVERY = 100
 
 Told = dict[str, Any]
@@ -116,8 +119,11 @@ def _counting(by: str, tokenizer: TokenizerCounter | None) -> tuple[str | None, 
 
 
 def _most(plan: Plan) -> int:
-    asked = [getattr(stage, "requests", None) for stage in plan.stages]
-    return max(USUAL_MOST_PROMPTS, sum(n for n in asked if n is not None))
+    """How many of a file's prompts are worth keeping."""
+    asked = [s.requests for s in plan.stages if isinstance(s, ClosedLoop | OpenLoop)]
+    known = sum(n for n in asked if n is not None) * SPARE
+    is_known = len(asked) == len(plan.stages) and None not in asked
+    return max(known, LEAST_MOST_PROMPTS if is_known else USUAL_MOST_PROMPTS)
 
 
 def _watched(entries: Iterator[Entry], file: PromptFile, done: Done) -> Iterator[Entry]:

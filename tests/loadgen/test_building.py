@@ -85,13 +85,23 @@ def test_without_a_tokenizer_a_files_tokens_are_unknown_unless_words_shall_do(fo
         assert load(folder.path, plan).prompt(Ask(0, 0, 0, 5)).tokens == tokens
 
 
-def test_more_prompts_than_a_plan_can_use_are_not_kept(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("loadgen.building.USUAL_MOST_PROMPTS", 10)
+@pytest.mark.parametrize(
+    ("stages", "kept"),
+    [
+        ([{"concurrency": 1, "requests": 10}], 1_000),
+        ([{"concurrency": 1, "requests": 10}, {"rate_per_s": 1, "requests": 300}], 1_240),
+        ([{"concurrency": 1, "requests": 10}, {"rate_per_s": 1, "seconds": 300}], 2_000),
+    ],
+)
+def test_more_prompts_than_a_plan_can_use_are_not_kept(folder, tmp_path, stages, kept):
     file = tmp_path / "prompts.csv"
-    file.write_text("prompt\n" + "hello\n" * 11)
-    told, _ = built(plan_of(workload={"file": {"path": str(file)}}), folder)
-    assert told["default"]["prompts"] == 10
-    assert "holds more prompts than the 10 first ones" in told["default"]["note"]
+    file.write_text("prompt\n" + "hello\n" * 2_000)
+    plan = plan_of().model_dump() | {"workload": {"file": {"path": str(file)}}, "stages": stages}
+    told, _ = built(parse(plan), folder)
+    assert told["default"]["prompts"] == kept
+    assert (f"holds more prompts than the {kept:,} first ones" in told["default"]["note"]) == (
+        kept < 2_000
+    )
 
 
 def test_a_file_or_a_tokenizer_that_is_no_good_is_a_mistake_of_the_plan(folder, tmp_path):
