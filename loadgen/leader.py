@@ -19,13 +19,12 @@ from loadgen.level_row import level_row, told
 from loadgen.limits_watch import LimitsWatch
 from loadgen.machine import Machine
 from loadgen.machines.fleet import Fleet
-from loadgen.plan import ClosedLoop, Load
 from loadgen.preparing import prepare
 from loadgen.program import Step
 from loadgen.run_ended import RunEnded, StartFailed
 from loadgen.run_folder import RunFolder
-from loadgen.schedule import quotas
-from loadgen.seats import Role, roles, users_wanted
+from loadgen.schedule import level_quotas
+from loadgen.seats import followed, roles, users_wanted
 from loadgen.start_watch import StartWatch
 from loadgen.status import StatusBoard
 from storage.live import LiveTail
@@ -142,10 +141,10 @@ class Leader:
         self._course.begin(stage, step)
         self._board.state("running", f"Measuring {load.name}{f', {step.why}' if step.why else ''}.")
         begin = {"stage": stage, "load": told(load), "begin_ns": begin_ns, "roles": given}
-        most = {"quotas": _quotas(load, given), "allowed": self._limits.begin(given)}
+        most = {"quotas": level_quotas(load, given), "allowed": self._limits.begin(given)}
         machine.tell("begin", begin | most)
         try:
-            ends = self._all_answer("ended", stage, self._tell_enough)
+            ends = self._all_answer("ended", stage, self._tell_enough, followed(load, given))
         finally:
             self._fleet.level_ends()
             row.end_us = (time.monotonic_ns() - self._t0_ns) // 1000
@@ -172,8 +171,13 @@ class Leader:
             self._need_machine().tell("enough", {"stage": stage})
 
     def _all_answer(
-        self, kind: str, stage: int, meanwhile: Callable[[int], None] = lambda _: None
+        self,
+        kind: str,
+        stage: int,
+        meanwhile: Callable[[int], None] = lambda _: None,
+        enough_after: frozenset[int] = frozenset(),
     ) -> list[dict[str, Any]]:
+        """One answer of each worker; once those of `enough_after` came, the others are stopped."""
         answers: dict[int, dict[str, Any]] = {}
         while not answers.keys() >= set(self._fleet.alive):
             meanwhile(stage)
@@ -182,6 +186,8 @@ class Leader:
                 if message[1].get("problem"):
                     raise RunEnded("failed", message[1]["problem"])
                 answers[message[1]["worker"]] = message[1]
+                if enough_after and answers.keys() >= enough_after & set(self._fleet.alive):
+                    self._need_machine().tell("enough", {"stage": stage})
         return list(answers.values())
 
     def _take_message(self, within_s: float) -> tuple[str, dict[str, Any]] | None:
@@ -288,13 +294,6 @@ class Leader:
     def _need_machine(self) -> Machine:
         assert self._machine is not None
         return self._machine
-
-
-def _quotas(load: Load, given: list[list[Role]]) -> list[int | None]:
-    """A closed level's requests, split over the workers by their seats of the stage's own load."""
-    if not isinstance(load, ClosedLoop):
-        return [None] * len(given)
-    return quotas(load.requests, [sum(role.part == 0 for role in mine) for mine in given])
 
 
 def _cut_detail(ending: RunEnded) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from loadgen.arrival_rows import Rows, dealt
 from loadgen.draws import Drawn
 from loadgen.level_schedule import LevelSchedule
-from loadgen.plan import Load, Plan
+from loadgen.plan import ClosedLoop, Load, Plan
 from loadgen.planned import Phase, PlannedRequest, Visit
 from loadgen.prompts.material import Ask, Material, Prompt, assumed
 from loadgen.seats import Role, split
@@ -163,3 +163,10 @@ def quotas(requests: int | None, seats: list[int]) -> list[int | None]:
     if requests is None or not sum(seats):
         return [None] * len(seats)
     return list(split(requests, seats))
+
+
+def level_quotas(load: Load, given: list[list[Role]]) -> list[int | None]:
+    """A closed level's requests, split over the workers by their seats of the stage's own load."""
+    if not isinstance(load, ClosedLoop):
+        return [None] * len(given)
+    return quotas(load.requests, [sum(role.part == 0 for role in mine) for mine in given])

@@ -117,6 +117,19 @@ def roles(plan: Plan, load: Load, seats: Sequence[int]) -> list[list[Role]]:
     return [sorted(mine) for mine in given]
 
 
+def followed(load: Load, given: Sequence[Sequence[Role]]) -> frozenset[int]:
+    """The workers after whose end the others have only classes' own loads, which end with them.
+
+    Empty where no worker has to be told: the clock ends the level, or the schedule, or every
+    worker has seats of the stage's own load and sees itself when their requests are all begun.
+    """
+    if not isinstance(load, ClosedLoop) or load.seconds is not None:
+        return frozenset()
+    busy = frozenset(k for k, mine in enumerate(given) if mine)
+    main = frozenset(k for k in busy if any(role.part == 0 for role in given[k]))
+    return frozenset() if main == busy else main
+
+
 def _by_class(found: list[LoadPart]) -> list[Role]:
     in_order = [
         (k, traffic, seat)

@@ -25,6 +25,7 @@ from loadgen.run_folder import RunFolder
 from loadgen.schedule import Shard, Share
 from loadgen.seats import CONDUCTOR, Role
 from loadgen.senders import Senders
+from loadgen.soon import Soon
 from loadgen.talks import Talks
 from loadgen.transport.aside import NativeThread
 from loadgen.transport.call import Done
@@ -33,6 +34,7 @@ from storage.raw_spool import RawWriter, SpoolError
 
 WARM_OPEN_S = 0.5  # open loop: connections for so many seconds of arrivals are opened beforehand
 YOUNG_EVERY_S = 10
+SEATS_TOLD_S = 0.005  # after a change; each of 2,000 users alone would cost 0.2 ms
 
 
 class Line(Protocol):
@@ -63,6 +65,7 @@ class Worker:
         self._hub = HubTick()
         self._pulses = PulseMaker(index, folder.spool, run["t0_mono_ns"])
         self._seats = 0
+        self._seats_changed = Soon(SEATS_TOLD_S, self._say_seats)
         self._share: Share | None = None  # of the level that was made ready
         self._level: Level | None = None
         self._level_name = ""
@@ -81,7 +84,7 @@ class Worker:
     def sit(self) -> None:
         """A Locust user takes a seat and does what each level asks of it, until it is killed."""
         self._seats += 1
-        self._line.send("seats", {"worker": self.index, "seats": self._seats})
+        self._seats_changed()
         try:
             while True:
                 self._gate.wait()
@@ -89,7 +92,7 @@ class Worker:
                     self._play(level, role)
         finally:
             self._seats -= 1
-            self._line.send("seats", {"worker": self.index, "seats": self._seats})
+            self._seats_changed()
 
     def obey(self, kind: str, content: dict[str, Any]) -> None:
         """Do what one of the leader's messages says."""
@@ -103,6 +106,9 @@ class Worker:
             self._enough(content["stage"])
         elif kind == "cut":
             self.cut(content["detail"], content["patience_s"])
+
+    def _say_seats(self) -> None:
+        self._line.send("seats", {"worker": self.index, "seats": self._seats})
 
     def _play(self, level: Level, role: Role) -> None:
         if role.part == CONDUCTOR:

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 
 from loadgen.plan import ClosedLoop, OpenLoop, parse
 from loadgen.plan_stages import Idle
-from loadgen.seats import CONDUCTOR, LoadPart, Role, parts, roles, split, users_wanted
+from loadgen.seats import (
+    CONDUCTOR,
+    LoadPart,
+    Role,
+    followed,
+    parts,
+    roles,
+    split,
+    users_wanted,
+)
 
 TARGET = {"url": "http://127.0.0.1:1", "model": "m"}
 OWN_SEATS = {"name": "batch", "load": {"concurrency": 3}}
@@ -141,3 +150,16 @@ def test_each_worker_has_its_part_of_each_class_and_of_the_seats_that_are_on(n, 
                 for roles_of_worker in found
             ]
             assert max(mine) - min(mine) <= 2
+
+
+def test_workers_without_a_seat_of_the_stages_load_are_told_when_it_is_over():
+    plan = plan_of(CHAT, OWN_SEATS)
+    by_requests = closed(1, seconds=None, requests=9)
+    given_roles = roles(plan, by_requests, [2, 2])
+    [main] = [k for k, mine in enumerate(given_roles) if Role(0, 0) in mine]
+    assert followed(by_requests, given_roles) == {main}
+    assert followed(closed(1), given_roles) == frozenset()
+    several = closed(2, seconds=None, requests=9)
+    assert followed(several, roles(plan, several, [3, 2])) == frozenset()
+    alone = roles(plan_of(CHAT), by_requests, [1, 0])
+    assert followed(by_requests, alone) == frozenset()
