@@ -69,7 +69,12 @@ def _plan(url: str) -> plan.Plan:
         {
             "name": f"bench spawn {USERS}",
             "target": {"url": url, "model": "truth"},
-            "workload": {"prompt_tokens": 64, "output_tokens": 16, "extra_body": PACE},
+            "workload": {
+                "prompt_tokens": 64,
+                "output_tokens": 16,
+                "extra_body": PACE,
+                "count_by": "words",  # asking the endpoint would take as long as its answers do
+            },
             "stages": [{"kind": "closed", "concurrency": USERS, "seconds": SECONDS}],
         }
     )
