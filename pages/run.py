@@ -29,7 +29,6 @@ from ui.run_text import stamps_text, when_text
 from ui.run_tiles import is_whole, level_tiles
 from ui.run_view import (
     TONES,
-    form_params,
     leading_level,
     levels_without_itl,
     ttft_limit_ms,
@@ -81,9 +80,9 @@ def head(run: Json, shown: Json | None, plan: Json | None) -> None:
         if plan:
             st.page_link(
                 page_files.NEW_RUN,
-                label="Run again",
+                label="Run again with changes",
                 icon=":material/replay:",
-                query_params=form_params(plan),
+                query_params={"from": run["run_uid"]},
             )
 
 

@@ -9,7 +9,7 @@ from ui.data import ask, has_run_folders
 from ui.empty import no_runs_yet
 from ui.guard import guard
 from ui.judged import verdict_of
-from ui.runs_table import OPEN_KEY, runs_columns, runs_table
+from ui.runs_table import AGAIN_KEY, OPEN_KEY, runs_columns, runs_table
 
 LIVE = ("queued", "starting", "running", "stopping")
 
@@ -42,6 +42,9 @@ def listed() -> None:
         clicked = st.session_state.get(OPEN_KEY)
         for row in [*table["selection"]["rows"], *([clicked["row"]] if clicked else [])]:
             open_run(runs.iloc[row])
+        if again := st.session_state.get(AGAIN_KEY):
+            uid = runs.iloc[again["row"]]["run_uid"]
+            st.switch_page(page_files.NEW_RUN, query_params={"from": uid})
 
 
 def open_run(run: pd.Series) -> None:

@@ -106,25 +106,3 @@ def ttft_limit_ms(levels: list[Json]) -> float | None:
     """The objective that is drawn into TTFT charts."""
     slos = levels[0]["slos"] if levels else []
     return next((slo["max_ms"] for slo in slos if slo["metric"].startswith("ttft")), None)
-
-
-def form_params(plan: Json) -> dict[str, str]:
-    """The query of the New run page that fills in this plan again, as far as its fields go."""
-    target, workload, stages = plan["target"], plan["workload"], plan["stages"]
-    params = {"workload": "Own lengths"}
-    params |= {"in": str(workload["prompt_tokens"]), "out": str(workload["output_tokens"])}
-    if target["url"].startswith("sim://"):
-        params["profile"] = target["url"].removeprefix("sim://")
-    else:
-        params |= {"endpoint": "My endpoint", "url": target["url"], "model": target["model"]}
-        params["api"] = target["api"]
-        params |= {k: target[k] for k in ("ca_file", "tokenizer") if target[k]}
-        params |= {} if target["verify_tls"] else {"verify_tls": "false"}
-    params |= {} if workload["stream"] else {"stream": "false"}
-    closed = [s["concurrency"] for s in stages if s["kind"] == "closed"]
-    rates = [s["rate_per_s"] for s in stages if s["kind"] == "open"]
-    if closed:
-        params["levels"] = ", ".join(map(str, closed))
-    else:
-        params |= {"loop": "open", "rates": ", ".join(f"{rate:g}" for rate in rates)}
-    return params

@@ -11,6 +11,7 @@ from ui.run_text import STATES, endpoint_text, load_text
 
 DISBELIEVED = "Do not believe"
 OPEN_KEY = "open_run"  # session state of the click on a run's name
+AGAIN_KEY = "run_again"  # and of the one on its button
 
 
 def runs_table(
@@ -39,6 +40,7 @@ def runs_table(
             "TTFT p95, levels": [_ms_list(values) for values in runs["ttft_p95_by_stage_us"]],
             "Worst p95": [_worst(values) for values in runs["ttft_p95_by_stage_us"]],
             "Started": runs["started_at"].dt.tz_convert(timezone or "UTC"),
+            "Again": ["Change, run" if plan else None for plan in plans],
         }
     )
 
@@ -75,6 +77,12 @@ def runs_columns() -> dict[str, Any]:
             width=125,
         ),
         "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm", width=140),
+        "Again": column.ButtonColumn(
+            help="Opens New run, filled in with this run's plan.",
+            type="tertiary",
+            key=AGAIN_KEY,
+            width=105,
+        ),
     }
 
 

@@ -1,6 +1,4 @@
-from ui.demo import demo_plan
 from ui.run_view import (
-    form_params,
     leading_level,
     levels_without_itl,
     ttft_limit_ms,
@@ -90,31 +88,8 @@ def test_the_objective_on_ttft_is_drawn():
     assert ttft_limit_ms([]) is None
 
 
-def test_run_again_fills_in_the_form():
-    assert form_params(demo_plan().model_dump(mode="json")) == {
-        "profile": "small-gpu",
-        "workload": "Own lengths",
-        "in": "256",
-        "out": "32",
-        "levels": "1, 2, 4, 8, 16, 32",
-    }
-
-
 def test_a_bounded_run_says_by_how_much():
     bounded = {"verdict": "bounded", "bound_ms": 1.234}
     assert validity_words(bounded) == ("green", "times right within 1.2 ms")
     assert validity_words(bounded | {"bound_ms": None})[1] == "times right within a bound"
     assert validity_words({"verdict": "exact", "bound_ms": 0.0}) == ("green", "times exact")
-
-
-def test_run_again_keeps_certificates_tokenizer_and_form_of_the_answer():
-    plan = demo_plan().model_dump(mode="json")
-    plan["target"] |= {"url": "https://host/v1", "verify_tls": False, "ca_file": "a.pem"}
-    plan["workload"]["stream"] = False
-    params = form_params(plan)
-    assert (params["verify_tls"], params["stream"], params["ca_file"]) == (
-        "false",
-        "false",
-        "a.pem",
-    )
-    assert "tokenizer" not in params
