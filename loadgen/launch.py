@@ -23,6 +23,7 @@ from loadgen.processes import alive, command, command_runs, group, identity, kil
 from loadgen.run_folder import RunFolder, runs_folder, terminal
 
 STOP_WITHIN_S = 3.0
+STOP_ALL_WITHIN_S = 15.0  # where other machines have a part of what was measured
 PROJECT = Path(__file__).resolve().parent.parent
 MOST_DECODINGS = 3  # by reconcile; a decoder that dies each time would be started for ever
 _settled: set[Path] = set()  # ended and decoded: nothing there will change, nobody need look again
@@ -81,14 +82,19 @@ def with_whole_paths(plan: Plan) -> Plan:
 
 
 def stop(data: Path, run_uid: str) -> dict[str, Any]:
-    """End the run's process group within 3 s, keeping what was measured; returns its state."""
+    """End the run's process group within 3 s, keeping what was measured; returns its state.
+
+    A run with load workers on other machines is given 15 s to fetch what they measured.
+    """
     folder = _folder(data, run_uid)
     (folder.path / "stop").touch()
     proc = folder.read("proc.json")
     if proc and (leader := alive(proc)):
         with contextlib.suppress(psutil.NoSuchProcess):
             leader.send_signal(signal.SIGTERM)
-        deadline = time.monotonic() + STOP_WITHIN_S
+        has_machines = ((folder.read("plan.json") or {}).get("machines") or {}).get("workers")
+        within_s = STOP_ALL_WITHIN_S if has_machines else STOP_WITHIN_S
+        deadline = time.monotonic() + within_s
         while time.monotonic() < deadline and alive(proc):
             time.sleep(0.05)
         kill(group(proc))

@@ -259,7 +259,8 @@ class Leader:
                 self._caches.note(self._folder)
         self._crew.end()
         self._crew.wait_decoders(CUT_S if ending.state == "stopped" else DECODE_S)
-        for sentence in [*self._fleet.bring_home(self._say_decoding), *self._fleet.account()]:
+        missing = self._fleet.bring_home(self._say_decoding, ending.state == "stopped")
+        for sentence in [*missing, *self._fleet.account()]:
             self._note(sentence)
         ending = self._explained(ending)
         self._board.state(ending.state, " ".join([ending.message, *self._clock_step()]))

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from loadgen.crew import Crew
 from loadgen.machines import addresses
 from loadgen.machines.missing import Missing, duty, n_arrivals, n_ended, sentence
-from loadgen.machines.remote_workers import RemoteWorkers
+from loadgen.machines.remote_workers import HOME_WITHIN_S, STOPPED_WITHIN_S, RemoteWorkers
 from loadgen.machines.switchboard import Switchboard
 from loadgen.machines.worker_watch import Loss, WorkerWatch
 from loadgen.plan import Load
@@ -134,9 +134,10 @@ class Fleet:
         mine = dict(zip(self.alive, given, strict=True))
         return [mine.get(k, []) for k in range(self._plan.n_workers)]
 
-    def bring_home(self, say: Say) -> list[str]:
+    def bring_home(self, say: Say, is_stopped: bool) -> list[str]:
         """Wait for what was measured on other machines; sentences on what is missing of it."""
-        return self._remote.bring_home(say) if self._remote else []
+        within_s = STOPPED_WITHIN_S if is_stopped else HOME_WITHIN_S
+        return self._remote.bring_home(say, within_s) if self._remote else []
 
     def account(self) -> list[str]:
         """Sentences on lost workers, cut connections and strangers, once all is decoded.

@@ -13,6 +13,7 @@ from loadgen.run_ended import RunEnded
 
 ABSENT_NS = 6_000_000_000  # before the load: whoever is silent for so long has gone away
 HOME_WITHIN_S = 600.0
+STOPPED_WITHIN_S = 8.0  # where somebody waits for the run to stop
 LOOK_EVERY_S = 0.1
 
 Say = Callable[[str], None]
@@ -47,13 +48,13 @@ class RemoteWorkers:
             pause(LOOK_EVERY_S)
         outposts.enter("load")
 
-    def bring_home(self, say: Say) -> list[str]:
+    def bring_home(self, say: Say, within_s: float) -> list[str]:
         """Wait until everything measured elsewhere is here; a sentence for each host that failed.
 
         A host that is not heard any more is not waited for.
         """
         self._outposts.enter("leave")
-        deadline_s = time.monotonic() + HOME_WITHIN_S
+        deadline_s = time.monotonic() + within_s
         while waiting := self._not_home():
             if time.monotonic() > deadline_s:
                 break

@@ -22,12 +22,15 @@ class Outposts:
         self._folder = folder
         self.started: list[subprocess.Popen] = []
 
-    def start(self, address: str, *options: str, **env: str) -> subprocess.Popen:
+    def start(
+        self, address: str, *options: str, within: tuple[str, ...] = (), **env: str
+    ) -> subprocess.Popen:
+        """within: a command that runs another one in a world of its own."""
         n = len(self.started)
         (self._folder / f"data{n}").mkdir()
         with self.log(n).open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, str(CLI), "worker", "--master", address, *options],
+                [*within, sys.executable, str(CLI), "worker", "--master", address, *options],
                 env={**os.environ, "HEADWAY_DATA": str(self._folder / f"data{n}"), **env},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -67,10 +70,10 @@ def free_port(host: str) -> int:
 class Line:
     """A TCP line to a port, which a test may cut and mend: `address` leads to `target`."""
 
-    def __init__(self, target: tuple[str, int]) -> None:
+    def __init__(self, target: tuple[str, int], host: str) -> None:
         self._target = target
-        self._listening = socket.create_server(("127.0.0.3", 0))
-        self.address = f"127.0.0.3:{self._listening.getsockname()[1]}"
+        self._listening = socket.create_server((host, 0))
+        self.address = f"{host}:{self._listening.getsockname()[1]}"
         self._ends: list[socket.socket] = []
         self._is_cut = False
         threading.Thread(target=self._accept, daemon=True).start()
@@ -115,8 +118,8 @@ class Line:
 
 
 @contextmanager
-def line_to(target: tuple[str, int]) -> Iterator[Line]:
-    line = Line(target)
+def line_to(target: tuple[str, int], host: str = "127.0.0.3") -> Iterator[Line]:
+    line = Line(target, host)
     try:
         yield line
     finally:

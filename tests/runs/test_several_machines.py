@@ -10,6 +10,7 @@ import psutil
 import pytest
 from outposts import SECRET, Line, Outposts, free_port, line_to, load_worker
 
+from loadgen import launch
 from loadgen.processes import group
 
 pytestmark = pytest.mark.slow
@@ -286,6 +287,18 @@ def test_ctrl_c_on_a_machine_takes_it_out_of_the_run_with_what_it_measured(runs,
     assert_said("was ended there by hand; the run goes on", state["notes"])
     (lost,) = facts(runs, run)["machines"]["lost"]
     assert (runs.requests(run)["worker"] == lost["worker"]).sum() >= lost["n_measured"] > 0
+
+
+def test_a_run_that_is_stopped_has_what_was_measured_elsewhere(runs, outposts, port):
+    join(outposts, port)
+    run = runs.start({"concurrency": 6, "seconds": 60}, machines=machines(port))
+    runs.wait(run, measuring)
+    assert launch.stop(runs.data, run)["state"] == "stopped"
+    runs.end(run)
+    requests = runs.requests(run)
+    assert set(requests["worker"]) == {0, 1, 2}
+    assert set(requests["outcome"]) <= {"complete", "cancelled"}
+    assert not any("did not come in" in note for note in facts(runs, run)["notes"])
 
 
 def kill_one(runs, run, joined, is_remote):
