@@ -74,3 +74,15 @@ def step_sentence(report: list[dict[str, Any]]) -> str:
         f"This machine's wall clock was set by {worst:+,.0f} ms during the run; durations are of "
         "the monotonic clock and did not change, only arrivals at that very moment are in doubt."
     )
+
+
+def keep_clocks(folder: RunFolder) -> list[str]:
+    """At the leader's end all clocks into run.json; a sentence if the wall clock was set."""
+    run = folder.read("run.json")
+    if run is None:
+        return []
+    note_clocks(folder, "leader")
+    run["clocks"] = clock_report(clock_pairs(folder))
+    folder.write("run.json", run)
+    said = step_sentence(run["clocks"])
+    return [said] if said else []

@@ -12,7 +12,7 @@ from gevent.event import Event
 from gevent.queue import Empty
 
 from loadgen.cache_watch import CacheWatch
-from loadgen.clock_pairs import clock_pairs, clock_report, note_clocks, step_sentence
+from loadgen.clock_pairs import keep_clocks, note_clocks
 from loadgen.course import Course
 from loadgen.crew import Crew, CrewError
 from loadgen.level_row import level_row, told
@@ -263,7 +263,7 @@ class Leader:
         for sentence in [*missing, *self._fleet.account()]:
             self._note(sentence)
         ending = self._explained(ending)
-        self._board.state(ending.state, " ".join([ending.message, *self._clock_step()]))
+        self._board.state(ending.state, " ".join([ending.message, *keep_clocks(self._folder)]))
 
     def _say_decoding(self, sentence: str) -> None:
         self._board.state("decoding", sentence)
@@ -280,17 +280,6 @@ class Leader:
         key = self._plan.target.api_key_env
         words = self._watch.explained(ending.why, ending.http_status, key)
         return RunEnded("failed", words + until_now)
-
-    def _clock_step(self) -> list[str]:
-        """Keep every process's clocks in run.json; a sentence if the wall clock was set."""
-        run = self._folder.read("run.json")
-        if run is None:
-            return []
-        note_clocks(self._folder, "leader")
-        run["clocks"] = clock_report(clock_pairs(self._folder))
-        self._folder.write("run.json", run)
-        said = step_sentence(run["clocks"])
-        return [said] if said else []
 
     def _need_machine(self) -> Machine:
         assert self._machine is not None

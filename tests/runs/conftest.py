@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+from outposts import HOST, SECRET, Outposts, free_port
 
 from loadgen import launch
 from loadgen.plan import Plan, parse
@@ -65,3 +66,18 @@ def runs(tmp_path):
     for run_uid in launch.running(here.data):
         launch.stop(here.data, run_uid)
     here.store.close()
+
+
+@pytest.fixture
+def outposts(tmp_path):
+    """`headway worker` processes, started by the test."""
+    made = Outposts(tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def port(monkeypatch):
+    """A free one for the leader, and the secret of its workers in the environment."""
+    monkeypatch.setenv("LOAD_SECRET", SECRET)
+    return free_port(HOST)

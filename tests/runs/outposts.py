@@ -1,6 +1,7 @@
 """`headway worker` processes on loopback addresses, for runs with load workers elsewhere."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import psutil
 
 CLI = Path(__file__).resolve().parents[2] / "cli.py"
 SECRET = "a-secret-for-the-load-workers"
+HOST = "127.0.0.2"
+CLOSED = {"concurrency": 6, "requests": 60}
 
 
 class Outposts:
@@ -124,3 +127,24 @@ def line_to(target: tuple[str, int], host: str = "127.0.0.3") -> Iterator[Line]:
         yield line
     finally:
         line.close()
+
+
+def machines(port: int, **more: object) -> dict:
+    """The plan's table for two workers at a port."""
+    return {"workers": 2, "bind": HOST, "port": port, "secret_env": "LOAD_SECRET", **more}
+
+
+def join(outposts: Outposts, port: int, n: int = 2) -> list[subprocess.Popen]:
+    return [outposts.start(f"{HOST}:{port}", "--secret-env", "LOAD_SECRET") for _ in range(n)]
+
+
+def measuring(state: dict) -> bool:
+    return state["state"] == "running" and state["done"] >= 6
+
+
+def facts(runs, run: str) -> dict:
+    return runs.folder(run).read("run.json")
+
+
+def assert_said(pattern: str, sentences: list[str]) -> None:
+    assert any(re.search(pattern, s) for s in sentences), sentences

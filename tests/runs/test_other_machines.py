@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from outposts import SECRET, Outposts, free_port, line_to
+from outposts import free_port, line_to
 
 from loadgen.machines.channel import MOST_BYTES_IN
 from storage.records import TOKEN_EVENT
@@ -29,19 +29,10 @@ def works(*command: str) -> bool:
     return subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0
 
 
-@pytest.fixture
-def outposts(tmp_path, monkeypatch):
-    monkeypatch.setenv("LOAD_SECRET", SECRET)
-    made = Outposts(tmp_path)
-    yield made
-    made.end()
-
-
 @pytest.mark.skipif(
     not works(*OWN_CLOCK), reason="this system gives no time namespace to this user (unshare -rT)"
 )
-def test_a_machine_whose_clock_counts_from_elsewhere_is_on_the_same_time_line(runs, outposts):
-    port = free_port("127.0.0.2")
+def test_a_machine_whose_clock_counts_from_elsewhere_is_on_the_same_time_line(runs, outposts, port):
     outposts.start(f"127.0.0.2:{port}", "--secret-env", "LOAD_SECRET", within=OWN_CLOCK)
     machines = {"workers": 1, "bind": "127.0.0.2", "port": port, "secret_env": "LOAD_SECRET"}
     levels = [{"concurrency": 4, "requests": 24}, {"rate_per_s": 10, "seconds": 3}]
@@ -104,7 +95,7 @@ NEEDS_NETWORKS = pytest.mark.skipif(
 
 
 @NEEDS_NETWORKS
-def test_a_machine_on_another_network_carries_its_part(runs, outposts):
+def test_a_machine_on_another_network_carries_its_part(runs, outposts, port):
     with (
         own_network() as name,
         simulator() as behind,
@@ -126,7 +117,7 @@ def test_a_machine_on_another_network_carries_its_part(runs, outposts):
 
 
 @NEEDS_NETWORKS
-def test_a_machine_that_cannot_reach_the_endpoint_is_named(runs, outposts):
+def test_a_machine_that_cannot_reach_the_endpoint_is_named(runs, outposts, port):
     with own_network() as name:
         port = free_port(LEADER)
         within = ("ip", "netns", "exec", name)
@@ -138,8 +129,7 @@ def test_a_machine_that_cannot_reach_the_endpoint_is_named(runs, outposts):
     assert "(that address is each machine's own) takes no connection from there" in state["message"]
 
 
-def test_more_than_a_message_may_hold_comes_home_whole(runs, outposts):
-    port = free_port("127.0.0.2")
+def test_more_than_a_message_may_hold_comes_home_whole(runs, outposts, port):
     outposts.start(f"127.0.0.2:{port}", "--secret-env", "LOAD_SECRET")
     machines = {"workers": 1, "bind": "127.0.0.2", "port": port, "secret_env": "LOAD_SECRET"}
     workload = {"prompt_tokens": 10, "output_tokens": 3000}
