@@ -12,7 +12,7 @@ from loadgen.status import StatusBoard
 from storage.records import StageRow
 
 DECODED_WITHIN_S = 30  # of a level's end; what is not known then counts as never known
-DEAD_PROBES = 2  # so many in a row without a single answer end a run
+DEAD_PROBES = 3  # so many in a row without a single answer end a run
 
 
 class Course:
@@ -24,7 +24,7 @@ class Course:
         self._program = Program(plan)
         self._watch = LevelWatch(folder.path, plan)
         self._shown: Shown | None = None
-        self._hopeless = ""  # why a worker gave up the probe under way
+        self._hopeless = ""  # why a worker gave up a probe, the last time one did
         self._n_dead = 0  # probes in a row that brought no answer
 
     def next(self) -> Step | None:
@@ -44,7 +44,6 @@ class Course:
 
     def begin(self, stage: int, step: Step) -> None:
         """A level begins."""
-        self._hopeless = ""
         self._watch.begin(stage, step)
 
     def is_enough(self) -> bool:
@@ -69,10 +68,12 @@ class Course:
             return
         seen = self._watch.seen
         self._shown = Shown(row.stage, seen, (row.begin_us, row.issue_end_us or row.begin_us))
-        self._n_dead = self._n_dead + 1 if self._hopeless and not seen.n_complete else 0
+        is_dead = self._watch.is_probe and seen.n_ended > 0 and not seen.n_complete
+        self._n_dead = self._n_dead + 1 if is_dead else 0
         if self._n_dead >= DEAD_PROBES:
+            why = f" ({self._hopeless.rstrip('.')})" if self._hopeless else ""
             raise RunEnded(
                 "failed",
-                f"Not one answer in {DEAD_PROBES} levels in a row: {self._hopeless} "
+                f"Not one answer was complete in {DEAD_PROBES} probes in a row{why}. "
                 "What was measured until then is kept.",
             )

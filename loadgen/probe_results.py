@@ -36,7 +36,9 @@ class LevelSeen:
         """Takes in what storage.live.LiveTail.read_by_worker() returned."""
         for worker, lines in lines_by_worker.items():
             for line in lines:
-                self._newest_us[worker] = max(line["t_us"], self._newest_us.get(worker, 0))
+                pulse_us = line["pulse"]["t_us"] if line.get("pulse") else 0
+                newest_us = self._newest_us.get(worker, 0)
+                self._newest_us[worker] = max(line["t_us"], pulse_us, newest_us)
                 if rows := line.get("requests"):
                     self._take(rows)
 

@@ -23,11 +23,13 @@ def search_steps(plan: Plan, asked: int, answers: list[dict[str, Any]]) -> Steps
     while True:
         probe = next_probe(found, bounds)
         is_done = not isinstance(probe, Probe)
+        known = answer_of(found, bounds, search.over)
         answers[-1] = {
             "asked": asked,
             "kind": "search",
             "is_done": is_done,
-            **answer_of(found, bounds, search.over).to_dict(),
+            **known.to_dict(),
+            "sentence": known.sentence if is_done else f"So far: {known.sentence}",
             "confidence": search.confidence,
             "levels": list(levels),
         }

@@ -131,6 +131,13 @@ def test_it_is_known_how_far_the_decoders_have_come():
     assert not level.is_known_until(1, [0, 1, 2])
 
 
+def test_a_pulse_tells_that_all_before_it_is_decoded():
+    """After a level's last answer nothing comes but pulses."""
+    level = LevelSeen(STAGE, {}, [])
+    level.add({0: [{"t_us": 100, "pulse": None}, {"t_us": 100, "pulse": {"t_us": 250}}]})
+    assert level.is_known_until(250, [0])
+
+
 def test_lines_of_plans_without_a_search_hold_no_requests():
     level = LevelSeen(STAGE, {}, [])
     level.add({0: [{"t_us": 5}]})

@@ -92,6 +92,7 @@ def test_what_a_search_knows_is_there_while_it_goes_on():
     assert (program.answers[0]["is_done"], program.answers[0]["end"]) == (False, "untold")
     program.next(level(0, first, asked, late=0))
     assert program.answers[0]["low"] == 1
+    assert program.answers[0]["sentence"].startswith("So far: The objectives hold up to 1 stream;")
 
 
 def test_a_stage_after_a_search_follows_it():
