@@ -83,19 +83,17 @@ class Curve:
 
     def above(self, level: float) -> list[tuple[int, int]]:
         """The [begin, end) in ns during which the load is above `level`, in order."""
-        spans: list[tuple[int, int]] = []
-        for i in np.flatnonzero(np.maximum(self.left, self.right) > level).tolist():
-            begin, end = self._part_above(i, level)
-            if spans and spans[-1][1] == begin:
-                begin = spans.pop()[0]
-            if end > begin:
-                spans.append((begin, end))
-        return spans
-
-    def _part_above(self, i: int, level: float) -> tuple[int, int]:
-        begin, end = int(self.at_ns[i]), int(self.at_ns[i + 1])
-        left, right = float(self.left[i]), float(self.right[i])
-        if min(left, right) <= level and left != right:
-            crossing = begin + round((end - begin) * (level - left) / (right - left))
-            return (crossing, end) if right > left else (begin, crossing)
-        return begin, end
+        some = np.maximum(self.left, self.right) > level
+        begin, end = self.at_ns[:-1][some], self.at_ns[1:][some]
+        left, right = self.left[some], self.right[some]
+        crosses = np.minimum(left, right) <= level  # then left and right differ
+        part = np.divide(level - left, right - left, out=np.zeros_like(left), where=crosses)
+        crossing = begin + np.rint((end - begin) * part).astype(np.int64)
+        begins = np.where(crosses & (right > left), crossing, begin)
+        ends = np.where(crosses & (right < left), crossing, end)
+        real = begins < ends
+        begins, ends = begins[real], ends[real]
+        apart = begins[1:] != ends[:-1]  # of pieces that touch, the first begins and the last ends
+        first = np.append(True, apart)[: len(begins)]
+        last = np.append(apart, True)[: len(begins)]
+        return list(zip(begins[first].tolist(), ends[last].tolist(), strict=True))

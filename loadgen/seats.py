@@ -7,8 +7,10 @@ brings its own load.  All open parts of a worker are one conductor's work.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
+from loadgen.curves import Curve
 from loadgen.plan import ClosedLoop, Idle, Load, OpenLoop, Plan, Replay
 from loadgen.plan_stages import OwnClosed, OwnLoad
 from loadgen.shapes import curve
@@ -24,7 +26,7 @@ class Role(NamedTuple):
     seat: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # not slotted: the curve is kept
 class LoadPart:
     """A load and the classes (indices into plan.traffic()) that share it, with their shares."""
 
@@ -38,11 +40,15 @@ class LoadPart:
         """Whether the part follows a schedule."""
         return isinstance(self.load, OpenLoop | Replay)
 
+    @cached_property
+    def concurrency(self) -> Curve:
+        """Of a closed part, over time; raises PlanError if its file cannot be used."""
+        assert isinstance(self.load, ClosedLoop)
+        return curve(self.load.concurrency, self.load.seconds)
+
     def n_seats(self) -> int:
         """Users that sit in a closed part: its largest concurrency; 0 for an open one."""
-        if not isinstance(self.load, ClosedLoop):
-            return 0
-        return math.ceil(curve(self.load.concurrency, self.load.seconds).peak)
+        return math.ceil(self.concurrency.peak) if isinstance(self.load, ClosedLoop) else 0
 
     def seat_classes(self) -> list[int]:
         """The class of each seat: all seats by largest remainder, the first n near the shares."""
@@ -57,8 +63,7 @@ class LoadPart:
 
     def spans(self, seat: int) -> list[tuple[int, int]]:
         """The [begin, end) in ns of the level during which a seat is on."""
-        assert isinstance(self.load, ClosedLoop)
-        return curve(self.load.concurrency, self.load.seconds).above(seat)
+        return self.concurrency.above(seat)
 
 
 def parts(plan: Plan, load: Load) -> list[LoadPart]:

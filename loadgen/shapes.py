@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 from loadgen.curves import Curve
 from loadgen.plan_parts import PlanError
 from loadgen.plan_shapes import Day, Ramp, Shape, Spike, Steps, Table
+from loadgen.text_lines import FileTrouble, text_lines
 
 Points = list[tuple[float, float]]
 ENDLESS_S = 4e9  # 127 years: a constant load that ends by its requests; in ns it fits 63 bits
 DAY_PIECES = 288  # straight pieces of five minutes: within 0.003 % of high - low of the cosine
-MOST = 100_000
+MOST = 100_000  # of a value, and of a file's points, as in plan_shapes
 
 
 def curve(load: float | Shape, seconds: float | None) -> Curve:
@@ -103,23 +104,26 @@ def read_points(path: Path) -> Points:
     Raises PlanError naming file and line.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise PlanError([f"{path} cannot be read as a table of a load: {why}."]) from None
-    points: Points = []
-    may_be_header = True
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
+        return list(_points(path))
+    except FileTrouble as trouble:
+        raise PlanError([str(trouble)]) from None
+
+
+def _points(path: Path) -> Iterator[tuple[float, float]]:
+    n_points, may_be_header = 0, True
+    for line in text_lines(path):
+        text = line.text.strip()
         if not text or text.startswith("#"):
             continue
         point = _point(text)
         if point is None and not may_be_header:
-            raise PlanError([f"{path}, line {number}, is {text[:80]!r}; {_EXPECTED}."])
+            raise FileTrouble(f"{line.where}, is {text[:80]!r}; {_EXPECTED}.")
+        if n_points == MOST:
+            raise FileTrouble(f"{line.where}: a load has {MOST:,} points at most.")
         if point is not None:
-            points.append(point)
+            yield point
+            n_points += 1
         may_be_header = False
-    return points
 
 
 _EXPECTED = "expected a second and a value, such as 60,12.5"
