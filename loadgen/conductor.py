@@ -19,7 +19,8 @@ from loadgen.seats import Role
 from loadgen.transport.alarm import Alarm
 
 NEVER_NS = 2**62
-AT_ONCE = 16  # of many due at once, so many begin before the loop looks at what has arrived
+AT_ONCE = 4  # of many due at once; then the loop reads, for what waits longer than 1 ms is in doubt
+BEHIND = "not begun when the level ended: the load generator was behind its schedule"
 
 
 class _Turn(NamedTuple):
@@ -44,6 +45,7 @@ class Conductor:
         self._is_over = False
         self._exhausted = Event()  # set: nothing will become due any more
         self._quiet = Event()  # set: nothing is open
+        self._mistake: Exception | None = None
         self._alarm = Alarm(self._on_time)
 
     def play(self, role: Role) -> None:
@@ -54,7 +56,10 @@ class Conductor:
             self._arm()
             self._wait()
             self._is_over = True
+            self._record_owed(min(time.monotonic_ns(), level.deadline_ns or NEVER_NS))
             level.issuing_ended(role)
+            if self._mistake is not None:
+                raise self._mistake
             if self._open:
                 self._quiet.wait()
         finally:
@@ -72,6 +77,13 @@ class Conductor:
             gevent.wait([level.stopped, self._exhausted], count=1)
 
     def _on_time(self) -> None:
+        try:
+            self._begin_due()
+        except Exception as mistake:  # of ours: it must end the level, not only this callback
+            self._mistake = mistake
+            self._level.stopped.set()
+
+    def _begin_due(self) -> None:
         """Begin what is due; of very much the rest comes in the loop's next turn."""
         for _ in range(AT_ONCE):
             if self._level.stopped.is_set() or self._is_over:
@@ -126,6 +138,13 @@ class Conductor:
         due_ns = end_ns + self._level.share.think_ns(visit, turn)
         if due_ns < (self._level.deadline_ns or NEVER_NS):
             heappush(self._turns, _Turn(due_ns, next(self._known), visit, turn))
+
+    def _record_owed(self, until_ns: int) -> None:
+        """No arrival that was due is missing from the data."""
+        while self._arrival_ns() <= until_ns and self._next is not None:
+            _, planned = self._next
+            self._sending.not_sent(planned, self._arrival_ns(), BEHIND)
+            self._fetch()
 
     def _fetch(self) -> None:
         visit = next(self._arrivals, None)

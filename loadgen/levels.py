@@ -35,6 +35,10 @@ class Sending(Protocol):
         """Send a request that is due now, without waiting; on_end is called once, later."""
         ...
 
+    def not_sent(self, planned: PlannedRequest, due_ns: int, why: str) -> None:
+        """Record an arrival that was due and is not begun."""
+        ...
+
 
 @dataclass(slots=True)
 class Level:

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any
 
 import gevent
 from gevent.event import Event
@@ -16,6 +16,7 @@ from loadgen.conductor import Conductor
 from loadgen.early_stop import FailingStart, failure_of
 from loadgen.history import is_turn
 from loadgen.levels import Level, OnEnd, drain
+from loadgen.line import Line
 from loadgen.plan import Load, Plan
 from loadgen.plan_stages import load_of
 from loadgen.planned import PlannedRequest
@@ -35,14 +36,6 @@ from storage.raw_spool import RawWriter, SpoolError
 WARM_OPEN_S = 0.5  # open loop: connections for so many seconds of arrivals are opened beforehand
 YOUNG_EVERY_S = 10
 SEATS_TOLD_S = 0.005  # after a change; each of 2,000 users alone would cost 0.2 ms
-
-
-class Line(Protocol):
-    """How a worker reaches the leader; Locust's message channel in a run, a list in tests."""
-
-    def send(self, kind: str, content: dict[str, Any]) -> None:
-        """Send one message."""
-        ...
 
 
 class Worker:
@@ -199,8 +192,8 @@ class Worker:
         """Send a request that is due now, without waiting (levels.Sending)."""
         counts, sender = self.counts, self._senders[planned.traffic]
         if counts.in_flight >= self._plan.limits.max_in_flight:
-            sender.record_not_sent(planned, due_ns)
-            counts.not_sent += 1 + self._talks.unsent(planned, self._level)
+            self.not_sent(planned, due_ns, None)
+            counts.not_sent += self._talks.unsent(planned, self._level)
             on_end(None)
             return
         if not self._may_send():
@@ -227,6 +220,14 @@ class Worker:
                 on_end(end_ns)
 
         sender.begin(asked, due_ns, ended)
+
+    def not_sent(self, planned: PlannedRequest, due_ns: int, why: str | None) -> None:
+        """Record an arrival that is not begun (levels.Sending); why: see Sender."""
+        self.counts.not_sent += 1
+        try:
+            self._senders[planned.traffic].record_not_sent(planned, due_ns, why)
+        except SpoolError as error:
+            self._give_up(str(error))
 
     def _may_send(self) -> bool:
         """Whether one more request may begin by limits.requests; the last one ends the issuing."""
@@ -267,8 +268,8 @@ class Worker:
         before, n = self._streak
         self._streak = (failure, n + 1 if failure == before else 1)
         if why := self._failing.failed(nth, failure, done.end_ns):
-            status = {"http_status": done.http_status}
-            self._line.send("failing", {"worker": self.index, "why": why, **status})
+            told = {"worker": self.index, "why": why, "http_status": done.http_status}
+            gevent.spawn(self._line.send, "failing", told)  # this may be a callback of the loop
             if self._plan.n_workers == 1 and self._level is not None:
                 self._level.stopped.set()  # else the leader asks what the others see
         if self._streak[1] == self._plan.limits.failed_in_a_row:
@@ -280,7 +281,7 @@ class Worker:
     def _give_up(self, why: str) -> None:
         if self._level is not None:
             self._level.stopped.set()
-        self._line.send("hopeless", {"worker": self.index, "why": why})
+        gevent.spawn(self._line.send, "hopeless", {"worker": self.index, "why": why})
 
     def _beat(self) -> None:
         self.counts.in_flight = max(0, self.counts.in_flight)

@@ -29,6 +29,7 @@ class Endpoint:
     fails_at: int | None = None
     sent: list[tuple[int, PlannedRequest, int | None]] = field(default_factory=list)
     ended: dict[int, int] = field(default_factory=dict)
+    unsent: list[tuple[PlannedRequest, int, str]] = field(default_factory=list)
     open: int = 0
     most_open: int = 0
 
@@ -37,6 +38,9 @@ class Endpoint:
 
     def dispatch(self, planned: PlannedRequest, due_ns: int, on_end: OnEnd) -> None:
         gevent.spawn(lambda: on_end(self._answer(planned, due_ns)))
+
+    def not_sent(self, planned: PlannedRequest, due_ns: int, why: str) -> None:
+        self.unsent.append((planned, due_ns, why))
 
     def _answer(self, planned: PlannedRequest, due_ns: int | None) -> int | None:
         self.sent.append((time.monotonic_ns(), planned, due_ns))
@@ -271,3 +275,39 @@ def test_a_role_is_played_by_one_user_only():
         Role(0, 1),
         None,
     ]
+
+
+class Slow(Endpoint):
+    """Each dispatch holds up the whole loop."""
+
+    def dispatch(self, planned: PlannedRequest, due_ns: int, on_end: OnEnd) -> None:
+        time.sleep(0.02)
+        super().dispatch(planned, due_ns, on_end)
+
+
+def test_arrivals_that_a_stop_finds_behind_their_schedule_are_recorded():
+    stage = {"kind": "open", "rate_per_s": 500, "arrivals": "constant", "seconds": 1}
+    level, endpoint = level_of(stage), Slow()
+    gevent.spawn_later(0.2, level.stopped.set)
+    play(level, endpoint)
+    due_ns = [due_ns for _, _, due_ns in endpoint.sent] + [
+        due_ns for _, due_ns, _ in endpoint.unsent
+    ]
+    assert len(endpoint.unsent) > 20
+    assert due_ns == [level.begin_ns + n * 2 * MS for n in range(len(due_ns))]
+    assert due_ns[-1] <= level.issue_end_ns < due_ns[-1] + 50 * MS
+    assert {why for _, _, why in endpoint.unsent} == {
+        "not begun when the level ended: the load generator was behind its schedule"
+    }
+
+
+def test_a_mistake_while_a_request_begins_ends_the_level_and_is_raised():
+    level, endpoint = level_of({"kind": "open", "rate_per_s": 100, "requests": 50}), Endpoint()
+
+    def mistaken(*_: object) -> None:
+        raise AssertionError("ours")
+
+    endpoint.dispatch = mistaken
+    with pytest.raises(AssertionError, match="ours"):
+        play(level, endpoint)
+    assert level.end_ns is not None
