@@ -9,6 +9,7 @@ from analysis.delivery import delivery
 from analysis.frames import floats, is_in, where, words
 from analysis.gaps import gaps_of
 from analysis.level_metrics import level_metrics
+from analysis.lost_workers import less_load
 from analysis.per_request import US_PER_MS, send_lag_ms
 from analysis.prompt_lengths import PromptLengths, prompt_lengths, sentence
 from analysis.quantiles import percentile
@@ -33,6 +34,7 @@ def _level(reading: Reading, stage: StageReading) -> Json:
     gaps = gaps_of(stage.gaps, "gap")
     lengths = _prompt_lengths(reading, stage)
     warnings = [*remarks(stage, reading.plan), *_natural_stops(reading, stage)]
+    warnings += less_load(reading.facts, int(stage.row["stage"]))
     if lengths is not None and not _is_steady(lengths):
         warnings = [*warnings, sentence(lengths)]
     return {

@@ -131,7 +131,7 @@ class Leader:
         self._board.state("running", f"Preparing {load.name}.")
         alive = self._fleet.alive
         seats = self._seat_users(users_wanted(self._plan, load, len(alive)), alive)
-        machine.tell("warm", {"stage": stage, "load": told(load)})
+        machine.tell("warm", {"stage": stage, "load": told(load), "among": alive})
         self._all_answer("warmed", stage)
         begin_ns = time.monotonic_ns() + HEAD_START_NS + machine.switchboard.head_start_ns()
         given = self._fleet.for_all(roles(self._plan, load, seats))

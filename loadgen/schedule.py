@@ -35,8 +35,13 @@ class Shard:
         self.plan = plan
         self.worker = worker
         self.n_workers = n_workers
+        self.nth = (worker, n_workers)  # of the arrivals: (which, of how many)
         self._ids = count(worker, n_workers)
         self.material = material or assumed(plan, "")
+
+    def among(self, workers: list[int]) -> None:
+        """Levels shared from now on are those workers' alone: the others were lost."""
+        self.nth = (workers.index(self.worker), len(workers))
 
     def share(self, stage: int, load: Load) -> "Share":
         """This worker's share of a level, made ready; raises ValueError if a file is no good."""
@@ -58,7 +63,7 @@ class Share:
         self.parts = self._schedule.parts
         self._classes = [part.seat_classes() for part in self.parts]
         self._numbers: dict[tuple[int, int], Iterator[int]] = {}
-        self._rows = dealt(self._schedule.rows(), shard.worker, shard.n_workers)
+        self._rows = dealt(self._schedule.rows(), *shard.nth)
         self._ready: deque[Rows] = deque()
         rows = 0
         while rows < PREPARED_ROWS and (block := next(self._rows, None)) is not None:
@@ -106,7 +111,7 @@ class Share:
         Seats of one class draw from the same numbers, whichever asks first.
         """
         traffic = self._classes[role.part][role.seat]
-        every_nth = count(self._shard.worker, self._shard.n_workers)
+        every_nth = count(*self._shard.nth)
         numbers = self._numbers.setdefault((role.part, traffic), every_nth)
         for index in numbers:
             yield self._schedule.visit(traffic, index)

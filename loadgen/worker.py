@@ -91,6 +91,7 @@ class Worker:
         """Do what one of the leader's messages says."""
         if kind == "warm":
             self._talks.level_over()
+            self._shard.among(content["among"])
             self.warm(content["stage"], load_of(content["load"]))
         elif kind == "begin":
             self._allowed = content["allowed"][self.index]

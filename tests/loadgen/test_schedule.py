@@ -61,6 +61,20 @@ def test_shards_partition_the_schedule(plan, n_workers):
     assert parts == [whole[k::n_workers] for k in range(n_workers)]
 
 
+def test_those_that_are_left_partition_the_schedule_of_the_next_level():
+    plan = plan_of(open_stage(), CHAT)
+    alone = share_of(plan)
+    whole = [asked(alone, visit) for visit in alone.arrivals()]
+    parts = []
+    for worker in (0, 2, 3):  # 1 of 4 was lost
+        shard = Shard(plan, worker, 4)
+        shard.among([0, 2, 3])
+        share = shard.share(0, plan.stages[0])
+        parts += [asked(share, visit) for visit in share.arrivals()]
+        assert shard.request_id() % 4 == worker  # still unique in the run
+    assert sorted(parts) == sorted(whole)
+
+
 @pytest.mark.parametrize("plan", PLANS)
 def test_due_times_increase_and_end_before_their_stage_does(plan):
     due = [visit.due_ns for visit in share_of(plan).arrivals()]

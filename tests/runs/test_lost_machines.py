@@ -62,15 +62,17 @@ def test_by_choice_the_run_goes_on_and_says_what_was_missing(runs, outposts, por
 def test_an_open_schedule_tells_how_many_requests_were_the_lost_workers(runs, outposts, port):
     joined = join(outposts, port)
     level = {"rate_per_s": 12, "seconds": 10, "arrivals": "constant"}
-    run = runs.start(level, machines=machines(port, when_lost="go_on"))
+    run = runs.start(level, {**level, "seconds": 2}, machines=machines(port, when_lost="go_on"))
     runs.wait(run, measuring)
     load_worker(joined[0]).kill()
     assert runs.end(run)["state"] == "finished"
     (lost,) = facts(runs, run)["machines"]["lost"]
     assert lost["n_requests"] == 40
-    requests = runs.requests(run)
+    every = runs.requests(run)
+    requests = every[every["stage"] == 0]
     assert 80 < len(requests) < 120
     assert len(requests[requests["worker"] != lost["worker"]]) == 80
+    assert (every["stage"] == 1).sum() == 24  # the next level's arrivals are the others' alone
 
 
 def test_a_worker_that_hangs_is_named_and_its_data_come_home(runs, outposts, port):
