@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from gevent import get_hub
-from gevent.hub import Waiter
 
 _NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 _ABSTIME = 1
@@ -29,10 +28,9 @@ class Alarm:
     would be a read of what expired, for which a new time serves too.
     """
 
-    def __init__(self, on_time: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_time: Callable[[], None]) -> None:
         self._on_time = on_time
         self._is_set = False
-        self._due_ns = 0
         self._loop: Any = get_hub().loop
         self._fd = -1
         self._watcher: Any = None
@@ -48,8 +46,8 @@ class Alarm:
     def set(self, due_ns: int) -> None:
         """Call then, in the loop's next turn if that is past; what was set before is forgotten."""
         self._is_set = True
-        self._due_ns = due_ns = max(1, due_ns)  # 0 would disarm it
         if self._fd >= 0:
+            due_ns = max(1, due_ns)  # 0 would disarm it
             when = _ITIMERSPEC.pack(0, 0, due_ns // 1_000_000_000, due_ns % 1_000_000_000)
             self._settime(self._fd, _ABSTIME, when, None)
             return
@@ -57,22 +55,6 @@ class Alarm:
             self._watcher.close()
         self._watcher = self._loop.timer(max(0.0, (due_ns - time.monotonic_ns()) / 1e9))
         self._watcher.start(self._ring, update=True)
-
-    def wait_until(self, due_ns: int) -> None:
-        """Sleep this greenlet until `due_ns` on the monotonic clock; at once if that is past."""
-        if due_ns > time.monotonic_ns():
-            waiter: Any = Waiter()
-            self._on_time = lambda: waiter.switch(None)
-            self.set(due_ns)
-            try:
-                waiter.get()
-            finally:
-                self._is_set = False
-
-    def sooner(self, due_ns: int) -> None:
-        """What is set to a later instant is set to this one; nothing happens if nothing is set."""
-        if self._is_set and due_ns < self._due_ns:
-            self.set(due_ns)
 
     def close(self) -> None:
         """Call no more."""
@@ -85,7 +67,7 @@ class Alarm:
             self._fd = -1
 
     def _ring(self) -> None:
-        if self._is_set and self._on_time is not None:
+        if self._is_set:
             self._is_set = False
             self._on_time()
         if not self._is_set and self._fd >= 0:

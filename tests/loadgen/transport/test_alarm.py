@@ -81,33 +81,3 @@ def test_a_closed_alarm_does_not_call(rung):
     rung.alarm.close()
     gevent.sleep(0.02)
     assert rung.at_ns == []
-
-
-def test_a_greenlet_may_sleep_until_an_instant(rung):
-    for _ in range(3):
-        due_ns = time.monotonic_ns() + 5 * MS
-        with gevent.Timeout(5):
-            rung.alarm.wait_until(due_ns)
-        assert time.monotonic_ns() >= due_ns - EARLY_NS
-
-
-def test_a_sleeper_is_woken_sooner_but_not_later_than_it_wanted(rung):
-    begin_ns = time.monotonic_ns()
-    gevent.spawn(rung.alarm.sooner, begin_ns + 20 * MS)
-    gevent.spawn(rung.alarm.sooner, begin_ns + 90_000 * MS)
-    with gevent.Timeout(5):
-        rung.alarm.wait_until(begin_ns + 60_000 * MS)
-    assert time.monotonic_ns() >= begin_ns + 20 * MS - EARLY_NS
-    rung.alarm.sooner(0)
-    gevent.sleep(0.01)
-    assert rung.at_ns == []
-
-
-def test_a_killed_sleeper_leaves_the_alarm_for_the_next(rung):
-    first = gevent.spawn(rung.alarm.wait_until, time.monotonic_ns() + 10 * MS)
-    gevent.sleep(0)
-    first.kill()
-    due_ns = time.monotonic_ns() + 30 * MS
-    with gevent.Timeout(5):
-        rung.alarm.wait_until(due_ns)
-    assert time.monotonic_ns() >= due_ns - EARLY_NS
