@@ -32,15 +32,12 @@ def spawn(_turn: int) -> list[Figure]:
             begin_us = int(store.ask("stages", run=run_uid)["begin_us"].iloc[0])
         sent_us = requests[requests["phase"] == "measure"]["send_us"].to_numpy(np.float64)
         first_us = np.sort(sent_us)[:USERS]
+        spread_s = float(first_us[-1] - begin_us) / 1e6
         return [
             Figure("users that sent a request", len(first_us), "", f">= {USERS}"),
             Figure("users there, connections open", prepared_s, "s"),
-            Figure(
-                "level's begin to the last user's first request",
-                (first_us[-1] - begin_us) / 1e6,
-                "s",
-            ),
-            Figure("both together", prepared_s + (first_us[-1] - begin_us) / 1e6, "s", "<= 2"),
+            Figure("from the level's begin to each user's first request", spread_s, "s"),
+            Figure("both together", prepared_s + spread_s, "s", "<= 2"),
         ]
 
 
