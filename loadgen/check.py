@@ -130,7 +130,7 @@ def _target_url(plan: Plan) -> Generator[str]:
     with tempfile.TemporaryDirectory(prefix="headway-check-") as folder:
         crew = Crew(RunFolder(Path(folder)))
         try:
-            yield crew.start_simulator(plan)
+            yield crew.start_simulator(plan.target)
         finally:
             crew.end()
 

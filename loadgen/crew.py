@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import gevent
 
-from loadgen.plan import Plan
+from loadgen.plan import MAIN_TARGET, Target
 from loadgen.run_folder import RunFolder
 from loadgen.simulated import simulator_arguments
 
@@ -30,23 +30,24 @@ class Crew:
         self._folder = folder
         self.workers: list[subprocess.Popen[bytes]] = []
         self.decoders: list[subprocess.Popen[bytes]] = []
-        self._simulator: subprocess.Popen[bytes] | None = None
+        self._simulators: list[subprocess.Popen[bytes]] = []
         self._restarts = 0
 
-    def start_simulator(self, plan: Plan) -> str:
-        """The simulated endpoint of a sim:// target; returns its real URL."""
-        arguments = simulator_arguments(plan.target, self._folder.path / "truth.jsonl")
-        simulator = self._simulator = subprocess.Popen(
+    def start_simulator(self, target: Target, name: str = MAIN_TARGET) -> str:
+        """The simulated endpoint of a sim:// target of that name; returns its real URL."""
+        log = "truth.jsonl" if name == MAIN_TARGET else f"truth-{name}.jsonl"
+        arguments = simulator_arguments(target, self._folder.path / log)
+        simulator = subprocess.Popen(
             [sys.executable, "-m", "simulator.server", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
         )
+        self._simulators.append(simulator)
         assert simulator.stdout is not None
         line = _first_line(simulator.stdout.fileno(), SIMULATOR_START_S)
         if not line.startswith(READY):
             raise CrewError(
-                f"The simulator did not start for {plan.target.url}. "
-                f"{self._last_log_line()}".strip()
+                f"The simulator did not start for {target.url}. {self._last_log_line()}".strip()
             )
         return line.removeprefix(READY).strip()
 
@@ -98,7 +99,7 @@ class Crew:
 
     def end(self) -> None:
         """End whatever still runs."""
-        others = [self._simulator] if self._simulator else []
+        others = self._simulators
         for process in [*self.workers, *others]:
             if process.poll() is None:
                 with contextlib.suppress(ProcessLookupError):

@@ -31,11 +31,11 @@ import orjson
 
 from loadgen.answer_texts import count_texts, keep_texts, texts_path
 from loadgen.line_file import append_lines
-from loadgen.live_line import Decoded, live_line
+from loadgen.live_line import Decoded, Texts, live_line
 from loadgen.probe_rows import gap_limits_us, is_asked_for, probe_rows
 from loadgen.redact import redactor
 from loadgen.segment_decoder import SegmentDecoder
-from loadgen.tokenizer import load
+from loadgen.tokenizer import Tokenizer, load
 from storage.column_spool import (
     COUNTS_SEQ,
     column_path,
@@ -62,13 +62,15 @@ class Decoder:
         self._worker = worker
         self._spool = run_dir / "spool"
         plan = _plan(run_dir)
-        target: dict[str, Any] = plan.get("target") or {}
-        self._tokenizer: str | None = target.get("tokenizer")
-        self._segments = SegmentDecoder(t0_mono_ns, keeps_texts=self._tokenizer is not None)
+        targets = _targets(plan)
+        named = {name: t["tokenizer"] for name, t in targets.items() if t.get("tokenizer")}
+        self._tokenizers: list[str] = list(dict.fromkeys(named.values()))
+        self._counted_by = {name: self._tokenizers.index(which) for name, which in named.items()}
+        self._segments = SegmentDecoder(t0_mono_ns, self._counted_by)
         self._live = run_dir / f"live-{worker}.jsonl"
         self._live_seq = last_live_seq(self._live)
         self._last_seq = -1
-        self._redact = redactor(target.get("api_key_env"))
+        self._redact = redactor(*(target.get("api_key_env") for target in targets.values()))
         self._t0_ns = t0_mono_ns
         self._gap_limits_us = gap_limits_us(plan) if is_asked_for(plan) else None
 
@@ -97,8 +99,7 @@ class Decoder:
         """The worker is gone and all is decoded: end its open streams and say so."""
         if self._segments.oldest_needed is not None:
             self._write(self._segments.close_all(self._last_seq + 1))
-        if self._tokenizer is not None:
-            self._count_texts(self._tokenizer)
+        self._count_texts()
         decoded_mark(self._spool, self._worker).touch()
         self._drop_done()
         remove_leftovers(self._spool, self._worker)
@@ -119,8 +120,7 @@ class Decoder:
         if decoded.seq <= self._live_seq:
             return
         if decoded.texts:
-            texts = texts_path(self._spool, self._worker)
-            insist(texts, partial(keep_texts, texts, decoded.texts))
+            self._keep_texts(decoded)
         if not path.exists():
             write = partial(write_columns, path, decoded.tokens, decoded.rows, decoded.pulses)
             insist(path, write)
@@ -133,16 +133,23 @@ class Decoder:
             return {}
         return {"requests": probe_rows(decoded, self._t0_ns, self._gap_limits_us)}
 
-    def _count_texts(self, tokenizer: str) -> None:
+    def _keep_texts(self, decoded: Decoded) -> None:
+        target_of = {row.request_id: row.target for row in decoded.rows}
+        by_tokenizer: dict[int, list[Texts]] = {}
+        for one in decoded.texts:
+            by_tokenizer.setdefault(self._counted_by[target_of[one[0]]], []).append(one)
+        path = texts_path(self._spool, self._worker)
+        for tokenizer, some in by_tokenizer.items():
+            insist(path, partial(keep_texts, path, some, tokenizer))
+
+    def _count_texts(self) -> None:
         """Nothing to do without texts: no answer had any, or they were counted and removed."""
         texts = texts_path(self._spool, self._worker)
         if not texts.exists():
             return
-        try:
-            counts = count_texts(texts, load(tokenizer))
-        except Exception:  # one edge: without the counts the run is still what was measured
-            log.exception("the answers' tokens cannot be counted with %s", tokenizer)
-        else:
+        loaded = [_loaded(name) for name in self._tokenizers]
+        if any(loaded):
+            counts = count_texts(texts, *loaded)
             path = column_path(self._spool, self._worker, COUNTS_SEQ)
             insist(path, partial(write_counts, path, counts))
         texts.unlink()
@@ -191,6 +198,19 @@ def _plan(run_dir: Path) -> dict[str, Any]:
         return orjson.loads((run_dir / "plan.json").read_bytes())
     except FileNotFoundError:
         return {}
+
+
+def _loaded(tokenizer: str) -> Tokenizer | None:
+    try:
+        return load(tokenizer)
+    except Exception:  # one edge: without the counts the run is still what was measured
+        log.exception("the answers' tokens cannot be counted with %s", tokenizer)
+        return None
+
+
+def _targets(plan: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Name -> target of a plan as it stands in its file."""
+    return {"main": plan.get("target") or {}, **(plan.get("targets") or {})}
 
 
 def decode_run(run_dir: Path, worker: int) -> None:

@@ -10,13 +10,13 @@ import gevent
 from loadgen.building import build
 from loadgen.clocks import instant
 from loadgen.crew import Crew
+from loadgen.images import unfit_images
 from loadgen.plan import Plan
-from loadgen.preflight import preflight
 from loadgen.prompts.stock import Progress
 from loadgen.run_ended import RunEnded
 from loadgen.run_folder import RunFolder
 from loadgen.self_test import SelfTest, self_test
-from loadgen.target import target_endpoint
+from loadgen.target_facts import learn, place_of, targets_in_order
 from loadgen.transport.stamps import kept_stamps
 from loadgen.wire.registry import APIS
 
@@ -33,27 +33,24 @@ def prepare(
     wait.  It has ended before anything else keeps this process busy.
     """
     run = _first_facts(plan, folder)
-    _check_key(plan)
-    _check_tokenizer(plan)
+    _check_keys(plan)
+    _check_tokenizers(plan)
     testing: Any = gevent.spawn(self_test)
     try:
-        if plan.target.url.startswith("sim://"):
-            run["target_url"] = crew.start_simulator(plan)
-        run |= _connection_facts(plan, run)
-        seen = preflight(plan, run)
-        run |= {"preflight": seen.to_dict(), "stamps": seen.stamps, "http": seen.http}
-        run["dropped_fields"] = seen.dropped_fields
-        tested: SelfTest | None = testing.get() if seen.ok else None
+        trouble = learn(plan, run, crew)
+        tested: SelfTest | None = testing.get() if trouble is None else None
         run["self_test"] = tested and tested.to_dict()
-        run["notes"] = [*seen.notes, *_notes(tested)]
+        run["notes"] += _notes(tested)
     finally:
         testing.kill()
     folder.write("run.json", run)
-    if not seen.ok:
-        raise RunEnded("failed", seen.sentence)
+    if trouble is not None:
+        raise RunEnded("failed", trouble)
     if tested is not None and tested.ok is False:
         raise RunEnded("failed", tested.sentence)
     run["prompts"] = build(plan, run, folder, news)
+    if (unfit := unfit_images(plan, folder.path)) is not None:
+        raise RunEnded("failed", unfit)
     told = dict.fromkeys(facts["note"] for facts in run["prompts"].values() if facts["note"])
     run["notes"] += [*told, *_natural_stops(plan)]
     folder.write("run.json", run)
@@ -97,34 +94,27 @@ def _first_facts(plan: Plan, folder: RunFolder) -> dict[str, Any]:
     }
 
 
-def _check_key(plan: Plan) -> None:
-    name = plan.target.api_key_env
-    if name and name not in os.environ:
-        raise RunEnded(
-            "failed", f"The environment variable {name} (target.api_key_env) is not set here."
-        )
+def _check_keys(plan: Plan) -> None:
+    for name, target in targets_in_order(plan).items():
+        variable = target.api_key_env
+        if variable and variable not in os.environ:
+            where = f"{place_of(name)}.api_key_env"
+            raise RunEnded(
+                "failed", f"The environment variable {variable} ({where}) is not set here."
+            )
 
 
-def _check_tokenizer(plan: Plan) -> None:
-    """Before anything is sent: the counts it shall give after the run cannot be had later."""
-    if plan.target.tokenizer is None:
-        return
+def _check_tokenizers(plan: Plan) -> None:
+    """Before anything is sent: the counts they shall give after the run cannot be had later."""
     from loadgen.tokenizer import TokenizerError, load
 
-    try:
-        load(plan.target.tokenizer)
-    except TokenizerError as error:
-        raise RunEnded("failed", f"{error} (target.tokenizer)") from None
-
-
-def _connection_facts(plan: Plan, run: dict[str, Any]) -> dict[str, Any]:
-    """How the endpoint is spoken to."""
-    endpoint, _ = target_endpoint(plan.target, run, APIS[plan.target.api].path)
-    return {
-        "http": endpoint.http,
-        "insecure": endpoint.scheme == "https" and not endpoint.verify_tls,
-        "proxy": endpoint.proxy.name if endpoint.proxy else None,
-    }
+    for name, target in targets_in_order(plan).items():
+        if target.tokenizer is None:
+            continue
+        try:
+            load(target.tokenizer)
+        except TokenizerError as error:
+            raise RunEnded("failed", f"{error} ({place_of(name)}.tokenizer)") from None
 
 
 def _versions() -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Raw segments in their order -> what each one meant.  Keeps the streams that are still open."""
 
 import logging
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,12 @@ OUR_FAULT = "Headway itself failed to decode this answer; the run's log says whe
 class SegmentDecoder:
     """The same segments in the same order always give the same: a restart may read them again.
 
-    keeps_texts: a tokenizer will count them; every event is parsed then.
+    keeps_texts_of: targets whose answers a tokenizer will count; every event is parsed then.
     """
 
-    def __init__(self, t0_mono_ns: int, keeps_texts: bool = False) -> None:
+    def __init__(self, t0_mono_ns: int, keeps_texts_of: Collection[str] = ()) -> None:
         self._t0_ns = t0_mono_ns
-        self._keeps_texts = keeps_texts
+        self._keeps_texts_of = keeps_texts_of
         self._streams: dict[int, RunDecoder] = {}
         self._opened_in: dict[int, int] = {}  # request -> seq of the segment with its OPEN
         self._last_mono_ns = t0_mono_ns
@@ -64,7 +65,7 @@ class SegmentDecoder:
         return self._advance(seq, list(self._streams), groups)
 
     def _open(self, meta: dict[str, Any]) -> RunDecoder:
-        is_learning = not self._keeps_texts
+        is_learning = meta.get("target", "main") not in self._keeps_texts_of
         return RunDecoder(APIS[meta["api"]], meta, self._t0_ns, is_learning)
 
     def _advance(self, seq: int, touched: list[int], groups: RawGroups) -> Decoded:

@@ -141,3 +141,12 @@ def test_odd_text_is_counted_like_any_other(tmp_path: Path, tokenizer: Path, tex
     path = tmp_path / "texts.jsonl"
     keep_texts(path, [(1, [text])])
     assert abs(int(count_texts(path, load(str(tokenizer)))["n_tokens"][0]) - n) <= 1
+
+
+def test_each_targets_texts_are_counted_by_its_own_tokenizer(tmp_path: Path, tokenizer: Path):
+    path = texts_path(tmp_path, 0)
+    keep_texts(path, [(1, ["one two"]), (4, ["three"])])
+    keep_texts(path, [(2, ["one two three"])], tokenizer=1)
+    words = load(str(tokenizer))
+    assert count_texts(path, words, words).tolist() == [(1, 2), (2, 3), (4, 1)]
+    assert count_texts(path, None, words).tolist() == [(2, 3)]
