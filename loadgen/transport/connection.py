@@ -57,7 +57,9 @@ class Connection:
         """
         if self._http2 is not None:
             data = self._http2.request(data)
-        self._encrypt_and_send(data)
+        if self.tls is not None and data:
+            data = self.tls.encrypt(data)
+        self._send(data)
 
     @property
     def is_translated(self) -> bool:
@@ -82,6 +84,8 @@ class Connection:
     @property
     def is_reusable(self) -> bool:
         """Whether another request may follow, as far as the server has said."""
+        if not self.is_translated:
+            return True
         return not self.is_closed_by_peer and (self._http2 is None or self._http2.can_go_on)
 
     def close(self) -> None:
@@ -95,14 +99,9 @@ class Connection:
     def _send_owed(self) -> None:
         """What HTTP/2 and TLS want to say by themselves."""
         if self._http2 is not None and (owed := self._http2.owed()):
-            self._encrypt_and_send(owed)
+            self._send(owed if self.tls is None else self.tls.encrypt(owed))
         if self.tls is not None and (owed := self.tls.owed()):
             self._send(owed)
-
-    def _encrypt_and_send(self, data: bytes) -> None:
-        if self.tls is not None and data:
-            data = self.tls.encrypt(data)
-        self._send(data)
 
     def _send(self, data: bytes) -> None:
         if self._unsent is not None:  # a key update's answer behind a large body
