@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from commands.overrides import apply
 from commands.refusal import plan_refusal
-from loadgen.plan import Plan, PlanError, parse, read
+from loadgen.plan import Plan, PlanError, parse, place_of, read
+from loadgen.plan_paths import missing_files
 
 TARGET_OPTIONS = ("url", "api", "model", "api_key_env")
 QUICK_CONCURRENCY = "1,4,16"
@@ -85,16 +86,16 @@ def checked(raw: dict[str, Any], sets: Sequence[str], where: str) -> Plan:
     except PlanError as error:
         problems += error.problems
     if plan is not None:
-        problems += _missing_key(plan)
+        problems += [*_missing_keys(plan), *missing_files(plan)]
     if plan is None or problems:
         raise plan_refusal(where, PlanError(problems))
     return plan
 
 
-def _missing_key(plan: Plan) -> list[str]:
-    name = plan.target.api_key_env
-    if name is None or os.environ.get(name):
-        return []
+def _missing_keys(plan: Plan) -> list[str]:
     return [
-        f"target.api_key_env is {name!r}; that environment variable is not set, export it first."
+        f"{place_of(name)}.api_key_env is {target.api_key_env!r}; that environment variable is "
+        "not set, export it first."
+        for name, target in plan.targets_used().items()
+        if target.api_key_env is not None and not os.environ.get(target.api_key_env)
     ]

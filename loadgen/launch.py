@@ -19,6 +19,7 @@ from typing import Any
 import psutil
 
 from loadgen.plan import Plan
+from loadgen.plan_paths import with_whole_paths
 from loadgen.processes import alive, command, command_runs, group, identity, kill
 from loadgen.run_folder import RunFolder, runs_folder, terminal
 
@@ -64,21 +65,6 @@ def start(plan: Plan, data: Path, env: dict[str, str] | None = None) -> str:
     _children.append(leader)
     folder.write("proc.json", identity(leader.pid))
     return folder.run_uid
-
-
-def with_whole_paths(plan: Plan) -> Plan:
-    """The plan with its files named from the root: the run's processes work in another folder.
-
-    A tokenizer that is no file here is a hub name and stays as it is.
-    """
-    target, changes = plan.target, dict[str, str]()
-    if target.ca_file:
-        changes["ca_file"] = str(Path(target.ca_file).expanduser().absolute())
-    if target.tokenizer and (path := Path(target.tokenizer).expanduser()).exists():
-        changes["tokenizer"] = str(path.absolute())
-    if not changes:
-        return plan
-    return plan.model_copy(update={"target": target.model_copy(update=changes)})
 
 
 def stop(data: Path, run_uid: str) -> dict[str, Any]:

@@ -37,6 +37,7 @@ __all__ = [
     "Workload",
     "load",
     "parse",
+    "place_of",
     "read",
 ]
 DEFAULT_CLASS = "default"
@@ -165,6 +166,11 @@ class Plan(Part):
     def sha256(self) -> str:
         """Hex digest of `to_json()`."""
         return hashlib.sha256(self.to_json()).hexdigest()
+
+
+def place_of(target: str) -> str:
+    """Where a plan has the target of that name: `target`, `targets.b`."""
+    return "target" if target == MAIN_TARGET else f"targets.{target}"
 
 
 def parse(raw: dict[str, Any]) -> Plan:

@@ -11,12 +11,12 @@ from loadgen.building import build
 from loadgen.clocks import instant
 from loadgen.crew import Crew
 from loadgen.images import unfit_images
-from loadgen.plan import Plan
+from loadgen.plan import Plan, place_of
 from loadgen.prompts.stock import Progress
 from loadgen.run_ended import RunEnded
 from loadgen.run_folder import RunFolder
 from loadgen.self_test import SelfTest, self_test
-from loadgen.target_facts import learn, place_of, targets_in_order
+from loadgen.target_facts import learn, targets_in_order
 from loadgen.transport.stamps import kept_stamps
 from loadgen.wire.registry import APIS
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from loadgen.crew import Crew
-from loadgen.plan import MAIN_TARGET, Plan, Target
+from loadgen.plan import MAIN_TARGET, Plan, Target, place_of
 from loadgen.preflight import Preflight, preflight
 from loadgen.target import target_endpoint
 from loadgen.wire.registry import APIS
@@ -16,11 +16,6 @@ def targets_in_order(plan: Plan) -> dict[str, Target]:
     """Those that classes use, [target] first."""
     used = plan.targets_used()
     return dict(sorted(used.items(), key=lambda item: item[0] != MAIN_TARGET))
-
-
-def place_of(name: str) -> str:
-    """Where a plan has the target of that name."""
-    return "target" if name == MAIN_TARGET else f"targets.{name}"
 
 
 def learn(plan: Plan, run: Facts, crew: Crew) -> str | None:

@@ -7,7 +7,11 @@ import pytest
 from commands.overrides import apply
 from loadgen.plan import PlanError
 
-RAW = {"target": {"url": "http://h", "model": "m"}, "stages": [{"concurrency": 1, "requests": 9}]}
+RAW = {
+    "target": {"url": "http://h", "model": "m"},
+    "classes": [{"name": "chat"}],
+    "stages": [{"concurrency": 1, "requests": 9}],
+}
 
 
 @pytest.mark.parametrize(
@@ -20,6 +24,14 @@ RAW = {"target": {"url": "http://h", "model": "m"}, "stages": [{"concurrency": 1
         ('target.model="a = b"', lambda raw: raw["target"]["model"] == "a = b"),
         ('slos=[{metric="ttft", max_ms=600}]', lambda raw: raw["slos"][0]["max_ms"] == 600),
         ("workload.extra_body.top_k=1", lambda raw: raw["workload"]["extra_body"]["top_k"] == 1),
+        ("targets.b.url=http://b", lambda raw: raw["targets"]["b"] == {"url": "http://b"}),
+        ("limits.tokens=1_000_000", lambda raw: raw["limits"]["tokens"] == 1_000_000),
+        ("machines.workers=2", lambda raw: raw["machines"] == {"workers": 2}),
+        (
+            "classes[0].workload.prompt_tokens={kind='uniform', low=1, high=9}",
+            lambda raw: raw["classes"][0]["workload"]["prompt_tokens"]["high"] == 9,
+        ),
+        ("classes[0].load.rate_per_s=0.5", lambda raw: raw["classes"][0]["load"]["rate_per_s"]),
         ("stages[0]={rate_per_s=2, seconds=5}", lambda raw: raw["stages"][0]["rate_per_s"] == 2),
     ],
 )

@@ -69,6 +69,27 @@ def test_a_key_variable_that_is_not_set_is_named_before_the_run(plan_file, monke
     assert plan_from_file(plan_file, options, []).target.api_key_env == "HEADWAY_TEST_KEY"
 
 
+def test_keys_of_all_targets_and_files_of_all_parts_are_looked_for_before_the_run(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delenv("HEADWAY_TEST_KEY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "two.toml"
+    path.write_text(
+        """
+        target = { url = "http://h", model = "m" }
+        targets.b = { url = "http://b", model = "m", api_key_env = "HEADWAY_TEST_KEY" }
+        classes = [{ name = "a" }, { name = "b", target = "b" }]
+        stages = [{ kind = "replay", file = "trace.csv" }]
+        """
+    )
+    with pytest.raises(Refusal) as refusal:
+        plan_from_file(path, {}, [])
+    told = refusal.value.message
+    assert "targets.b.api_key_env is 'HEADWAY_TEST_KEY'; that environment variable" in told
+    assert "stages[0].file is 'trace.csv'; there is no such file." in told
+
+
 @pytest.mark.parametrize("text", ["name = ", "", "[[target]]\nurl='x'"])
 def test_a_file_that_holds_no_plan_is_refused_with_its_path(tmp_path, text):
     path = tmp_path / "plan.toml"
