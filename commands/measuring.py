@@ -20,6 +20,7 @@ from loadgen import launch
 from loadgen.explain_words import printable
 from loadgen.limits import raise_open_files
 from loadgen.plan import Plan
+from loadgen.run_ended import ENDED_BY
 from loadgen.run_folder import runs_folder, terminal
 from storage.live import LiveTail
 
@@ -61,7 +62,7 @@ def _run(plan: Plan, data: Path) -> str:
     run_uid = launch.start(plan, data)
     click.echo(f"{plan.name}: {plan.target.url}, run {run_uid}", err=True)
     status = _until_ended(data, run_uid)
-    if status["state"] != "finished":
+    if status["state"] != "finished" or status["message"].startswith(ENDED_BY):
         click.echo(f"Run {status['state']}: {status['message']}", err=True)
     return run_uid
 

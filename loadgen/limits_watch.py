@@ -12,11 +12,10 @@ from typing import Any
 
 from loadgen.plan import Plan
 from loadgen.plan_target import Prices
-from loadgen.run_ended import RunEnded
+from loadgen.run_ended import ENDED_BY, RunEnded
 from loadgen.seats import Role, split
 from storage.live import LiveTail
 
-ENDED_BY = "Ended by limits."
 LOOK_EVERY_S = 0.25
 DECODED_WITHIN_S = 30
 LEAST_ANSWERS = 50

@@ -1,5 +1,8 @@
 """How a run ends before its last level, whoever notices."""
 
+ENDED_BY = "Ended by limits."
+"""So begins the message of a run that a limit of its plan ended, as was planned."""
+
 
 class RunEnded(Exception):
     """The run cannot or shall not go on; carries the state and its sentence."""

@@ -54,5 +54,10 @@ def show_files(plan: Plan) -> None:
     """The plan to take away, and the command that runs it."""
     plan_downloads(plan.to_json().decode())
     st.code("headway run plan.toml", language=None)
+    try:
+        toml = plan_toml(plan)
+    except PlanError as error:
+        st.caption(str(error))
+        return
     with st.expander("plan.toml as text"):
-        st.code(plan_toml(plan), language="toml", height=380)
+        st.code(toml, language="toml", height=380)

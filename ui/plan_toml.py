@@ -6,14 +6,17 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from loadgen.plan import Plan
+from loadgen.plan import Plan, PlanError
 
 TAGS = ("kind", "shape")  # what tells one part of a union from another, so no default
 GUESSED = ("closed", "open")  # kinds of a stage that need not be written
 
 
 def plan_toml(plan: Plan) -> str:
-    """Reads back as an equal plan; the url, model and stages are always written."""
+    """Reads back as an equal plan; the url, model and stages are always written.
+
+    Raises PlanError for the one thing that JSON can say and TOML cannot.
+    """
     raw = _given(plan)
     top = [_line(key, value) for key, value in raw.items() if not isinstance(value, dict | list)]
     blocks = ["\n".join(top)] if top else []
@@ -74,5 +77,7 @@ def _value(value: Any) -> str:
         return "{ " + ", ".join(_line(k, v) for k, v in pairs) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, cast("list[Any]", value))) + "]"
+    if value is None:  # how a JSON plan takes a field out of its requests
+        raise PlanError(["A null in extra_body is nothing that TOML can say; keep this as JSON."])
     # JSON's strings, numbers and booleans are TOML's, but for DEL, which TOML wants escaped.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -129,8 +129,8 @@ class OutpostRun:
                 return
         places = {path: str(whole.path) for path, whole in self._files}
         self.folder.write("plan.json", with_files_at(self._plan, places))
-        urls = [self._run["target_url"]]
-        urls += [target["url"] for target in (self._plan.get("targets") or {}).values()]
+        targets = self._run.get("targets") or {"main": self._run}
+        urls = [facts["target_url"] for facts in targets.values()]
         reached = [reach_problem(url) for url in urls if not url.startswith("sim://")]
         problems = [*key_problems(self._plan), *filter(None, reached)]
         self.problem = " ".join(problems) or None

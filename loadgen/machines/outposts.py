@@ -117,8 +117,12 @@ class Outposts:
         return None
 
     def _welcome(self, outpost: str, worker: int) -> None:
-        names = ("n_workers", "target_url", "http", "dropped_fields")
-        run = {name: self._run.get(name) for name in (*names, "run_uid")}
+        names = ("target_url", "http", "dropped_fields")
+        run = {name: self._run.get(name) for name in (*names, "run_uid", "n_workers")}
+        run["targets"] = {
+            target: {name: facts.get(name) for name in names}
+            for target, facts in (self._run.get("targets") or {}).items()
+        }
         self._send(
             outpost,
             {"say": "welcome", "worker": worker, "run": run, "plan": self._plan}

@@ -3,9 +3,9 @@
 import orjson
 import pytest
 
-from loadgen.limits_watch import ENDED_BY, LimitsWatch, Used
+from loadgen.limits_watch import LimitsWatch, Used
 from loadgen.plan import parse
-from loadgen.run_ended import RunEnded
+from loadgen.run_ended import ENDED_BY, RunEnded
 from loadgen.seats import Role
 
 

@@ -49,7 +49,7 @@ def test_a_joiner_gets_a_number_the_plan_and_only_the_facts_it_needs(leader):
     assert welcome["worker"] == 1
     assert welcome["plan"]["target"]["url"] == "http://x"
     assert set(welcome["run"]) == {
-        "run_uid", "n_workers", "target_url", "http", "dropped_fields"
+        "run_uid", "n_workers", "target_url", "http", "dropped_fields", "targets"
     }  # fmt: skip
     assert [path.rpartition("/")[2] for path in welcome["files"]] == ["ca.pem"]
 
