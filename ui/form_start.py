@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from loadgen.plan import Plan, parse
+from loadgen.plan import Plan, PlanError, parse
 from ui.forecast import forecast, forecast_text
 from ui.load_preview import Preview, load_preview
 from ui.plain import label
