@@ -27,19 +27,19 @@ class Runs:
     def folder(self, run_uid: str) -> RunFolder:
         return RunFolder(runs_folder(self.data) / run_uid)
 
-    def wait(self, run_uid: str, until) -> dict:
-        deadline = time.monotonic() + ENDS_WITHIN_S
+    def wait(self, run_uid: str, until, within_s: float = ENDS_WITHIN_S) -> dict:
+        deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
             state = launch.state(self.data, run_uid)
             if until(state):
                 return state
             time.sleep(0.1)
         log = (self.folder(run_uid).path / "log").read_text()
-        raise AssertionError(f"still {state} after {ENDS_WITHIN_S} s; log: {log[-2000:]}")
+        raise AssertionError(f"still {state} after {within_s} s; log: {log[-2000:]}")
 
-    def end(self, run_uid: str) -> dict:
+    def end(self, run_uid: str, within_s: float = ENDS_WITHIN_S) -> dict:
         """The state in which the run ended, once everything is in the store."""
-        state = self.wait(run_uid, lambda s: terminal(s["state"]))
+        state = self.wait(run_uid, lambda s: terminal(s["state"]), within_s)
         self.wait(run_uid, lambda _: not self.folder(run_uid).undecoded())
         deadline = time.monotonic() + ENDS_WITHIN_S
         while list(self.folder(run_uid).spool.glob("col-*")) and time.monotonic() < deadline:
