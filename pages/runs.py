@@ -9,7 +9,7 @@ from ui.data import ask, has_run_folders
 from ui.empty import no_runs_yet
 from ui.guard import guard
 from ui.judged import verdict_of
-from ui.runs_table import AGAIN_KEY, OPEN_KEY, runs_columns, runs_table
+from ui.runs_table import AGAIN, AGAIN_KEY, OPEN_KEY, runs_columns, runs_table
 
 LIVE = ("queued", "starting", "running", "stopping")
 
@@ -38,7 +38,10 @@ def listed() -> None:
             row_height=40,
             alt="All runs with state, endpoint, load, requests, failures and TTFT p95",
         )
-        st.caption("Click a name to open its run; by keyboard, Shift+Space on its row.")
+        st.caption(
+            f"Click a name to open its run, {AGAIN} to run it again with changes; by keyboard, "
+            "Shift+Space on its row."
+        )
         clicked = st.session_state.get(OPEN_KEY)
         for row in [*table["selection"]["rows"], *([clicked["row"]] if clicked else [])]:
             open_run(runs.iloc[row])

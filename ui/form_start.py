@@ -53,11 +53,12 @@ def show_outlook(outlook: Outlook) -> None:
 def show_files(plan: Plan) -> None:
     """The plan to take away, and the command that runs it."""
     plan_downloads(plan.to_json().decode())
-    st.code("headway run plan.toml", language=None)
     try:
         toml = plan_toml(plan)
     except PlanError as error:
+        st.code("headway run plan.json", language=None)
         st.caption(str(error))
         return
+    st.code("headway run plan.toml", language=None)
     with st.expander("plan.toml as text"):
         st.code(toml, language="toml", height=380)

@@ -11,6 +11,7 @@ from ui.run_text import STATES, endpoint_text, load_text
 
 DISBELIEVED = "Do not believe"
 OPEN_KEY = "open_run"  # session state of the click on a run's name
+AGAIN = "↻"
 AGAIN_KEY = "run_again"  # and of the one on its button
 
 
@@ -29,6 +30,7 @@ def runs_table(
                 for state, verdict in zip(runs["state"], verdicts, strict=True)
             ],
             "Run": runs["name"],
+            "Again": [AGAIN if plan else None for plan in plans],
             "Endpoint": [
                 endpoint_text(url or "") + _insecure(plan)
                 for url, plan in zip(runs["url"], plans, strict=True)
@@ -40,7 +42,6 @@ def runs_table(
             "TTFT p95, levels": [_ms_list(values) for values in runs["ttft_p95_by_stage_us"]],
             "Worst p95": [_worst(values) for values in runs["ttft_p95_by_stage_us"]],
             "Started": runs["started_at"].dt.tz_convert(timezone or "UTC"),
-            "Again": ["Change, run" if plan else None for plan in plans],
         }
     )
 
@@ -53,10 +54,17 @@ def runs_columns() -> dict[str, Any]:
     return {
         "State": column.MultiselectColumn(options=words, color=colors, width=118),
         # A button in the table, not a selected cell: the Tab key alone must not leave the page.
-        "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=165),
-        "Endpoint": column.TextColumn(width=150),
-        "Model": column.TextColumn(width=95),
-        "Load": column.TextColumn(width=150),
+        "Run": column.ButtonColumn(type="tertiary", key=OPEN_KEY, alignment="left", width=150),
+        "Again": column.ButtonColumn(
+            AGAIN,
+            help="Run it again with changes: New run, filled in with its plan.",
+            type="tertiary",
+            key=AGAIN_KEY,
+            width=48,
+        ),
+        "Endpoint": column.TextColumn(width=146),
+        "Model": column.TextColumn(width=88),
+        "Load": column.TextColumn(width=146),
         "Requests": column.NumberColumn(
             help="Of the whole run; the Run page counts those of a level's window.",
             format="%,d",
@@ -67,7 +75,7 @@ def runs_columns() -> dict[str, Any]:
             help="95 of 100 first tokens came within this time; one point per whole load level, "
             "ms. The Run page judges a level by its window.",
             y_min=0,
-            width=120,
+            width=112,
         ),
         "Worst p95": column.NumberColumn(
             "Worst, whole level",
@@ -76,13 +84,7 @@ def runs_columns() -> dict[str, Any]:
             format="%,.0f ms",
             width=125,
         ),
-        "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm", width=140),
-        "Again": column.ButtonColumn(
-            help="Opens New run, filled in with this run's plan.",
-            type="tertiary",
-            key=AGAIN_KEY,
-            width=105,
-        ),
+        "Started": column.DatetimeColumn(format="D MMM YYYY, HH:mm", width=132),
     }
 
 
