@@ -12,7 +12,7 @@ from loadgen.planned import PlannedRequest, Visit
 from loadgen.senders import Senders
 from loadgen.wire.registry import APIS
 
-BREATH_S = 0.0005
+BREATH_S = 0.0001
 
 
 def _breathe() -> None:
