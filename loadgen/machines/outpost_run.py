@@ -3,6 +3,7 @@
 What the leader's machine has is made here from its messages; what the decoder seals is sent there.
 """
 
+import re
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ ASK_AGAIN_NS = 2_000_000_000
 PATIENCE_NS = 10_000_000_000  # for a load worker that was told to leave
 KILL_AFTER_NS = 3_000_000_000
 MOST_RESTARTS = 5
+RUN_UID = re.compile(r"[A-Za-z0-9-]{1,63}")
 
 Said = dict[str, Any]
 
@@ -35,7 +37,9 @@ class OutpostRun:
 
     def __init__(self, welcome: Said, data: Path, leader: tuple[str, str]) -> None:
         self.run_uid: str = welcome["run_uid"]
-        self.worker: int = welcome["worker"]
+        self.worker = int(welcome["worker"])
+        if not RUN_UID.fullmatch(self.run_uid):  # it becomes a folder's name
+            raise ValueError(f"The leader calls its run {self.run_uid!r}, which is no name.")
         self.folder = RunFolder(data / "worker" / f"{self.run_uid}-w{self.worker}" / self.run_uid)
         self.folder.spool.mkdir(parents=True, exist_ok=True)
         self._plan: Said = welcome["plan"]

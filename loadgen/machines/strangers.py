@@ -38,7 +38,7 @@ class Strangers:
         while True:
             parse_monitor_message(self._events.recv_multipart())
             self._n_refused += 1
-            if time.monotonic() - self._looked_s > LOOK_EVERY_S:
+            if not self._addresses or time.monotonic() - self._looked_s > LOOK_EVERY_S:
                 self._looked_s = time.monotonic()
                 self._name()
 

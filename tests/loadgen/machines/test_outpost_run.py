@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from loadgen.machines.outpost_run import OutpostRun
 from loadgen.machines.pieces import cut
 
@@ -43,6 +45,11 @@ def test_it_is_ready_once_the_plan_and_its_files_are_there_under_its_own_names(t
     assert copy.startswith(str(tmp_path / "data"))
     with open(copy) as file:
         assert file.read() == "authorities"
+
+
+def test_a_run_that_is_named_like_a_path_is_none(tmp_path):
+    with pytest.raises(ValueError, match="no name"):
+        OutpostRun({**welcome(tmp_path), "run_uid": "../../home"}, tmp_path, ("127.0.0.1:1", ""))
 
 
 def test_a_file_that_does_not_come_is_asked_for_again(tmp_path):
