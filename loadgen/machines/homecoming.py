@@ -7,7 +7,6 @@ segment once (its ledger).
 from pathlib import Path
 from typing import Any
 
-from loadgen.line_file import append_lines
 from loadgen.machines.pieces import PIECE_BYTES, PieceError, Whole
 from loadgen.run_folder import RunFolder
 from storage.column_spool import COUNTS_SEQ, column_path, decoded_mark
@@ -39,8 +38,11 @@ class Homecoming:
         decoded_mark(self._folder.spool, self._worker).touch()
 
     def _take_live(self, piece: dict[str, Any]) -> Ack:
+        """As it is: readers wait for the other half of a line, which may come in the next piece."""
         if piece["offset"] == self._live_bytes:
-            append_lines(self._live, piece["bytes"])
+            with self._live.open("r+b" if self._live_bytes else "wb") as file:
+                file.seek(self._live_bytes)
+                file.write(piece["bytes"])
             self._live_bytes += len(piece["bytes"])
         return {"what": "live", "seq": 0, "size": self._live_bytes, "done": False}
 

@@ -31,15 +31,12 @@ def cut(path: Path, offset: int) -> dict[str, Any]:
     return {"offset": offset, "total": total, "bytes": piece, "sha256": digest}
 
 
-def cut_lines(path: Path, offset: int) -> dict[str, Any] | None:
-    """Whole lines from `offset` on of a file that grows; None while there is none."""
+def cut_growing(path: Path, offset: int) -> dict[str, Any]:
+    """The piece at `offset` of a file that grows, as far as it is there."""
     with path.open("rb") as file:
         file.seek(offset)
         piece = file.read(PIECE_BYTES)
-    whole = piece[: piece.rfind(b"\n") + 1]
-    if not whole:
-        return None
-    return {"offset": offset, "total": offset + len(whole), "bytes": whole, "sha256": None}
+    return {"offset": offset, "total": offset + len(piece), "bytes": piece, "sha256": None}
 
 
 class Whole:

@@ -6,7 +6,7 @@ A segment's file is removed once the leader has confirmed that it is whole there
 from pathlib import Path
 from typing import Any
 
-from loadgen.machines.pieces import cut, cut_lines
+from loadgen.machines.pieces import cut, cut_growing
 from storage.column_spool import ColumnSegment, column_path, column_segments
 
 PIECE_EVERY_NS = 20_000_000  # at most 12.8 MB/s: a worker at its limit makes some 1 MB/s
@@ -69,8 +69,7 @@ class Shipping:
     def _next_live(self) -> dict[str, Any] | None:
         if self._size_of_live() <= self._live_bytes:
             return None
-        lines = cut_lines(self._live, self._live_bytes)
-        return {"what": "live", "seq": 0, **lines} if lines else None
+        return {"what": "live", "seq": 0, **cut_growing(self._live, self._live_bytes)}
 
     def _next_columns(self) -> dict[str, Any] | None:
         for segment in self._segments():

@@ -18,6 +18,7 @@ from storage.column_spool import (
     write_columns,
     write_counts,
 )
+from storage.live import LiveTail
 from storage.records import TOKEN_EVENT
 
 WORKER = 3
@@ -100,12 +101,15 @@ def test_the_counts_of_a_tokenizer_travel_last(tmp_path):
     assert [s.seq for s in column_segments(here.spool)] == [5, COUNTS_SEQ]
 
 
-def test_half_a_live_line_waits_for_its_other_half(tmp_path):
+@pytest.mark.parametrize("second", [b'{"se', b'{"requests": "%s"}\n' % bytes(2 * PIECE_BYTES)])
+def test_live_lines_arrive_as_they_are_also_half_a_one_and_one_of_many_pieces(tmp_path, second):
     there, here = folder_in(tmp_path / "there"), folder_in(tmp_path / "here")
     live = there.path / f"live-{WORKER}.jsonl"
-    live.write_bytes(b'{"seq": 0}\n{"se')
+    live.write_bytes(b'{"seq": 0}\n' + second)
     ship(there, here)
-    assert (here.path / live.name).read_bytes() == b'{"seq": 0}\n'
+    assert (here.path / live.name).read_bytes() == live.read_bytes()
+    assert Shipping(there.path, WORKER).unsent_bytes() == live.stat().st_size
+    assert LiveTail(here.path).read_by_worker()[WORKER][0] == {"seq": 0}
 
 
 def test_another_workers_segment_in_the_folder_is_not_sent(tmp_path):
