@@ -58,7 +58,7 @@ class Outposts:
                 self._join(outpost, said, address, now_ns)
             elif said["say"] == "beat":  # of a run before this one
                 self._send(outpost, {"say": "do", "run_uid": said["run_uid"], "phase": "unknown"})
-        except (LookupError, TypeError, ValueError, OSError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError, OSError) as error:
             log.warning("dropped a message of the outpost %s: %r", outpost[:MOST_NAME], error)
 
     def enter(self, phase: Phase) -> None:
@@ -107,11 +107,21 @@ class Outposts:
         self._welcome(outpost, worker)
         self._send(outpost, self.taken[outpost].ask(now_ns))
 
+    def _join_again(self, outpost: str, place: Place) -> None:
+        """Our welcome was lost; or the outpost is done with this run, before we have ended."""
+        if self.phase == "prepare":
+            self._welcome(outpost, place.worker)
+        else:
+            self._send(outpost, {"say": "wait", "why": self._no_place()})
+
+    def _no_place(self) -> str:
+        return f"run {self._folder.run_uid} has all its load workers; it may join the next run."
+
     def _why_not(self, said: Said) -> str | None:
         if said["version"] != VERSION:
             return f"it has Headway {said['version']}, the leader has {VERSION}; use the same."
         if self.phase != "prepare" or not self._free:
-            return f"run {self._folder.run_uid} has all its load workers; it may join the next run."
+            return self._no_place()
         if not isinstance(said["cpus"], int):
             raise ValueError("cpus")
         return None
@@ -133,8 +143,8 @@ class Outposts:
         kind = said["say"]
         if kind == "pong":
             self._pong(outpost, place, said, now_ns)
-        elif kind == "join":  # our welcome was lost
-            self._welcome(outpost, place.worker)
+        elif kind == "join":
+            self._join_again(outpost, place)
         elif said["run_uid"] != self._folder.run_uid:
             raise ValueError("of another run")
         elif kind == "fetch":

@@ -1,6 +1,7 @@
 """One place for a remote load worker in a run, and the outpost that took it."""
 
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
 from loadgen.machines.clock_offset import ClockOffset, Offset, RoundTrip
@@ -42,12 +43,12 @@ class Place:
         return {"say": "ping", "asked_ns": now_ns}
 
     def answered(self, said: Said, now_ns: int) -> None:
-        """The answer to a ping of ours; any other is ignored."""
-        asked_ns = said["asked_ns"]
+        """The answer to a ping of ours; any other is ignored.  TypeError: no instants."""
+        asked_ns, got_ns, sent_ns = (index(said[n]) for n in ("asked_ns", "got_ns", "sent_ns"))
         if asked_ns not in self._asked_ns or not asked_ns <= now_ns:
             return
         self._asked_ns.clear()  # an older one that comes late tells less
-        self.clock.add(RoundTrip(asked_ns, said["got_ns"], said["sent_ns"], now_ns))
+        self.clock.add(RoundTrip(asked_ns, got_ns, sent_ns, now_ns))
 
     def record(self, now_ns: int) -> dict[str, Any]:
         """For run.json: who, and how well its clock is known.

@@ -27,12 +27,15 @@ class Post:
         self._next_no += 1
         return envelope
 
-    def take(self, envelope: Envelope) -> tuple[str, dict[str, Any]] | None:
-        """(kind, content) if it is the next one; None for one taken before, or after a gap."""
+    def take(self, envelope: Envelope) -> tuple[Any, Any] | None:
+        """(kind, content) if it is the next one; None for one taken before, or after a gap.
+
+        What an envelope lacks is None: whoever opens it looks what it says.
+        """
         if envelope["no"] != self._expected:
             return None
         self._expected += 1
-        return envelope["kind"], envelope["content"]
+        return envelope.get("kind"), envelope.get("content")
 
     def receipt(self) -> int | None:
         """Every message below this number was taken; None if that was said before."""

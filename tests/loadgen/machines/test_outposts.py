@@ -150,3 +150,30 @@ def test_nonsense_is_dropped_and_harms_nobody(leader, nonsense):
     assert not leader.hear(nonsense).keys() - {"welcome"}
     leader.hear(nonsense, "b")
     assert leader.beat()["do"]["phase"] == "prepare"
+
+
+def test_an_outpost_that_is_done_with_the_run_waits_for_the_next_one(leader):
+    leader.hear(JOIN)
+    leader.outposts.enter("over")
+    answers = leader.hear(JOIN)
+    assert "it may join the next run" in answers["wait"]["why"]
+    assert "welcome" not in answers
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"say": "pong", "asked_ns": 0, "got_ns": "now", "sent_ns": 1},
+        {"say": "fetch", "run_uid": "run-uid", "file": 0, "offset": 2**64 - 1},
+        {"say": "beat", "run_uid": "run-uid", "is_ready": 1, "is_leaving": 0}
+        | {"unsent_bytes": float("inf")},
+        {"say": "beat", "run_uid": "run-uid"},
+        {"say": ["beat"]},
+        {},
+    ],
+)
+def test_what_makes_no_sense_is_dropped_and_nothing_breaks_later(leader, nonsense):
+    leader.hear(JOIN)
+    leader.hear(nonsense, now_ns=5)
+    assert leader.outposts.of_worker(1).clock.at(9) is None
+    assert leader.beat(now_ns=6)["do"]["phase"] == "prepare"

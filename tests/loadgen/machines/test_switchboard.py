@@ -97,6 +97,13 @@ def test_what_makes_no_sense_is_dropped_and_the_next_is_heard(board, port, kind,
     assert port.delivered == [("seats", {"worker": 1, "seats": 5})]
 
 
+@pytest.mark.parametrize("envelope", [{"no": 0}, {"no": 0, "kind": "seats"}, {"no": "0"}, None])
+def test_an_envelope_that_lacks_something_is_dropped(board, port, envelope):
+    board.take("n1", "here", HERE, "")
+    board.take("n1", "post", envelope, "")
+    assert port.delivered == []
+
+
 def test_instants_are_told_in_the_clock_of_whom_they_are_told(board, port):
     board.take("n0", "here", {"run_uid": RUN, "worker": 0}, "")
     board.take("n1", "here", HERE, "")
