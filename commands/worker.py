@@ -1,6 +1,7 @@
 """`headway worker`: this machine takes part in runs that are started on another one."""
 
 import os
+import signal
 import sys
 
 import click
@@ -40,6 +41,7 @@ def worker(master: str, secret_env: str | None, once: bool) -> None:
     except ValueError as error:
         raise Refusal(f"--master {error}.") from None
     raise_open_files()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stopped service leaves in order
     outpost = Outpost(master, _secret(secret_env), data_folder(), _say)
     try:
         outpost.serve(runs=1 if once else None)

@@ -149,11 +149,14 @@ def test_a_leader_that_dies_ends_the_load_and_what_it_lacks_is_kept_there(runs, 
     assert list(outposts.data(0).glob("*/*/spool/col-w1-*.seg"))
 
 
-def test_ctrl_c_on_a_machine_takes_it_out_of_the_run_with_what_it_measured(runs, outposts, port):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_on_a_machine_takes_it_out_of_the_run_with_what_it_measured(
+    runs, outposts, port, number
+):
     joined = join(outposts, port)
     run = runs.start(LONG, machines=machines(port, when_lost="go_on"))
     runs.wait(run, measuring)
-    joined[0].send_signal(signal.SIGINT)
+    joined[0].send_signal(number)
     assert joined[0].wait(60) == 3
     state = runs.end(run)
     assert state["state"] == "finished"
