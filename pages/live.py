@@ -17,7 +17,7 @@ from ui.live_feed import LiveFeed, LiveLines, read_stages
 from ui.live_panels import classes_card, errors_card, health_card, machines_card
 from ui.live_progress import progress
 from ui.live_tiles import live_tiles_row
-from ui.live_view import last_second, live_series, live_tiles
+from ui.live_view import live_series, live_tiles, recent_span
 from ui.plain import label
 from ui.run_pages import badges, folder_named, plan_of
 from ui.run_text import STATES, queue_text, runs_before
@@ -87,11 +87,14 @@ def watch(folder: RunFolder, was_ended: bool) -> None:
                 st.skeleton(height=220)
             return
         stages = read_stages(folder.path)
-        series = live_series(live, begin_of(stages))
-        now = live_tiles(live, series, begin_of(stages))
+        begin_us = begin_of(stages)
+        level_us = stages[-1]["begin_us"] if stages else None
+        series = live_series(live, begin_us)
+        now = live_tiles(live, series, begin_us, level_us)
         live_tiles_row(now, status)
         live_charts(series, stages, status.get("planned_s"), now.is_scheduled)
-        classes_card(live_classes(live, last_second(live, begin_of(stages))))
+        classes = live_classes(live, recent_span(live, begin_us, level_us))
+        classes_card(classes, now.latency_s)
         errors_card(live, status["state"])
         run = folder.read("run.json") or {}
         machines_card(run.get("machines"))

@@ -15,8 +15,11 @@ from ui.live_view import LATENCY_S, NO_FAILURE, LiveTiles
 from ui.plain import counted, ms, number
 
 
-def classes_card(classes: list[LiveClass]) -> None:
-    """Each class of traffic in a row; nothing for a plan without classes."""
+def classes_card(classes: list[LiveClass], latency_s: int) -> None:
+    """Each class of traffic in a row; nothing for a plan without classes.
+
+    latency_s: how far TTFT looks back.
+    """
     if not classes:
         return
     is_scheduled = any(one.ttft_sched_p95_ms is not None for one in classes)
@@ -31,7 +34,7 @@ def classes_card(classes: list[LiveClass]) -> None:
         }
         for one in classes
     ]
-    with card("classes", "Classes of traffic", f"Answers so far; TTFT of the last {LATENCY_S} s."):
+    with card("classes", "Classes of traffic", f"Answers so far; TTFT of the last {latency_s} s."):
         st.dataframe(pd.DataFrame(rows), hide_index=True)
 
 

@@ -4,10 +4,9 @@ from typing import Any
 
 from loadgen.run_folder import terminal
 from ui.card import Tile, tiles
-from ui.live_view import LATENCY_S, RATE_S, LiveTiles
+from ui.live_view import RATE_S, LiveTiles
 from ui.plain import ms, number
 
-RECENT = f"last {LATENCY_S} s"
 HELP = {
     "in_flight": "Requests sent and not ended.",
     "requests": f"Complete answers per second over the last {RATE_S} s.",
@@ -17,9 +16,9 @@ HELP = {
     "count as failed.",
     "tokens": f"Over the last {RATE_S} s, all streams together. Chunks count where the server "
     "does not say how many tokens a chunk holds.",
-    "ttft": "Time from send to the first token; 95 of 100 requests were faster.",
+    "ttft": "Time from send to the first token, of this level; 95 of 100 requests were faster.",
     "ttft_sched": "Time to the first token from the instant at which the schedule wanted the "
-    "request sent; 95 of 100 requests were faster.",
+    "request sent, of this level; 95 of 100 requests were faster.",
     "gap": "Time between successive chunks of one stream; 99 of 100 gaps were shorter.",
     "errors": "Requests that did not end with a complete answer, by kind below.",
 }
@@ -63,7 +62,7 @@ def _tokens(now: LiveTiles) -> Tile:
 
 
 def _ttft(now: LiveTiles) -> Tile:
-    note = f"{RECENT} · n = {now.n_ttft:,}"
+    note = f"{_recent(now)} · n = {now.n_ttft:,}"
     return Tile("TTFT p95", ms(now.ttft_p95_ms), note, HELP["ttft"])
 
 
@@ -73,12 +72,16 @@ def _ttft_from_schedule(now: LiveTiles) -> Tile:
 
 
 def _gap(now: LiveTiles) -> Tile:
-    return Tile("Chunk gap p99", ms(now.gap_p99_ms), RECENT, HELP["gap"])
+    return Tile("Chunk gap p99", ms(now.gap_p99_ms), _recent(now), HELP["gap"])
 
 
 def _errors(now: LiveTiles, ended: bool) -> Tile:
     note = "requests failed" if now.failed else _none(ended)
     return Tile("Errors", f"{now.failed:,}", note, HELP["errors"])
+
+
+def _recent(now: LiveTiles) -> str:
+    return f"last {now.latency_s} s"
 
 
 def _none(ended: bool) -> str:

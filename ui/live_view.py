@@ -13,6 +13,7 @@ from ui.live_feed import LiveLines
 
 Floats = NDArray[np.float64]
 Histogram = tuple[float, dict[str, int]]  # end of the line in s, bucket -> count
+Span = tuple[float, float]  # s on the run's time line
 Path = tuple[str, ...]  # keys that lead to a histogram in a line; older lines lack some
 SHOWN_S = 300  # seconds on the charts
 LATENCY_S = 30  # latency percentiles look back this far
@@ -56,6 +57,7 @@ class LiveTiles:
     offered_per_s: float | None
     sent_per_s: float | None
     not_sent: int  # since the run began
+    latency_s: int  # how far latencies look back
 
 
 def live_series(live: LiveLines, begin_us: int) -> LiveSeries:
@@ -83,11 +85,12 @@ def live_series(live: LiveLines, begin_us: int) -> LiveSeries:
     )
 
 
-def live_tiles(live: LiveLines, series: LiveSeries, begin_us: int) -> LiveTiles:
-    """Rates over the last RATE_S seconds, latencies over the last LATENCY_S."""
-    now_s = last_second(live, begin_us)
-    ttft = _pooled(live, ("ttft",), now_s)
-    gap = _pooled(live, ("gap",), now_s)
+def live_tiles(
+    live: LiveLines, series: LiveSeries, begin_us: int, level_us: int | None = None
+) -> LiveTiles:
+    """Rates over the last RATE_S seconds, latencies over recent_span."""
+    span_s = recent_span(live, begin_us, level_us)
+    ttft, gap = _pooled(live, ("ttft",), span_s), _pooled(live, ("gap",), span_s)
     return LiveTiles(
         in_flight=round(series.in_flight[-1]) if series.in_flight else 0,
         requests_per_s=_recent_mean(series.done_per_s),
@@ -100,21 +103,27 @@ def live_tiles(live: LiveLines, series: LiveSeries, begin_us: int) -> LiveTiles:
         complete=live.outcomes["complete"],
         failed=sum(n for outcome, n in live.outcomes.items() if outcome not in NO_FAILURE),
         is_scheduled=is_scheduled(live),
-        ttft_sched_p95_ms=pooled_quantile_ms(live, ("ttft_sched",), now_s, 0.95),
+        ttft_sched_p95_ms=pooled_quantile_ms(live, ("ttft_sched",), span_s, 0.95),
         offered_per_s=recent(series.arrivals.offered_per_s, RATE_S),
         sent_per_s=recent(series.arrivals.sent_per_s, RATE_S),
         not_sent=live.outcomes["not_sent"],
+        latency_s=max(1, round(span_s[1] - span_s[0])),
     )
 
 
-def last_second(live: LiveLines, begin_us: int) -> float:
-    """The charts' last point, in s on the run's time line."""
-    return float(_grid(live, begin_us / 1e6)[-1])
+def recent_span(live: LiveLines, begin_us: int, level_us: int | None) -> Span:
+    """The last LATENCY_S seconds until the charts' last point, or what the level has of them.
+
+    level_us: begin of the present level.  Levels before it had another load.
+    """
+    now_s = float(_grid(live, begin_us / 1e6)[-1])
+    level_s = (begin_us if level_us is None else level_us) / 1e6
+    return (min(now_s, max(now_s - LATENCY_S, level_s)), now_s)
 
 
-def pooled_quantile_ms(live: LiveLines, path: Path, now_s: float, q: float) -> float | None:
-    """A quantile of all that the histograms at `path` counted in the LATENCY_S before now_s."""
-    return _quantiles_ms(_pooled(live, path, now_s), q)[0]
+def pooled_quantile_ms(live: LiveLines, path: Path, span_s: Span, q: float) -> float | None:
+    """A quantile of all that the histograms at `path` counted in a span."""
+    return _quantiles_ms(_pooled(live, path, span_s), q)[0]
 
 
 def _complete(line: dict[str, Any]) -> int:
@@ -178,9 +187,9 @@ def _table(histograms: list[Histogram]) -> NDArray[np.int32]:
     return table
 
 
-def _pooled(live: LiveLines, path: Path, now_s: float) -> NDArray[np.int32]:
-    """All counts of the LATENCY_S before now_s, as one row."""
-    counted = [h for h in _histograms(live, path) if now_s - LATENCY_S < h[0] <= now_s]
+def _pooled(live: LiveLines, path: Path, span_s: Span) -> NDArray[np.int32]:
+    """All counts of lines that ended in a span, as one row."""
+    counted = [h for h in _histograms(live, path) if span_s[0] < h[0] <= span_s[1]]
     return _table(counted).sum(axis=0, dtype=np.int32, keepdims=True)
 
 

@@ -10,7 +10,7 @@ FAST, SLOW = ({str(int(bucket(us))): 3} for us in (80_000, 900_000))
 
 def test_a_plan_without_classes_has_no_rows(tmp_path):
     append(tmp_path, live_line(1), live_line(2))
-    assert live_classes(LiveFeed(tmp_path).read(), 2) == []
+    assert live_classes(LiveFeed(tmp_path).read(), (0, 2)) == []
 
 
 def test_each_class_has_its_own_counts_and_percentiles(tmp_path):
@@ -18,7 +18,7 @@ def test_each_class_has_its_own_counts_and_percentiles(tmp_path):
     nightly = {"outcomes": {"complete": 1, "timeout": 2}, "ttft": SLOW, "ttft_sched": {}}
     append(tmp_path, live_line(1, classes={"nightly": nightly}), live_line(2))
     append(tmp_path, live_line(3, classes={"chat": chat, "nightly": nightly}))
-    first, second = live_classes(LiveFeed(tmp_path).read(), 3)
+    first, second = live_classes(LiveFeed(tmp_path).read(), (0, 3))
     assert (first.name, first.complete, first.failed, first.not_sent) == ("chat", 3, 0, 2)
     assert (second.name, second.complete, second.failed) == ("nightly", 2, 4)
     assert first.ttft_sched_p95_ms == pytest.approx(900, rel=0.011)

@@ -58,6 +58,23 @@ def test_percentiles_forget_what_is_older_than_thirty_seconds(tmp_path):
     assert series.ttft_p95_ms[-1] == tiles.ttft_p95_ms
 
 
+def test_latencies_are_those_of_the_present_level_which_may_be_younger(tmp_path):
+    slow = {str(int(bucket(900_000))): 5}
+    append(tmp_path, *(live_line(t, ttft=slow) for t in range(1, 11)))
+    append(tmp_path, *(live_line(t) for t in range(11, 15)))
+    live = LiveFeed(tmp_path).read()
+    tiles = live_tiles(live, live_series(live, 0), 0, level_us=10_000_000)
+    assert (tiles.latency_s, tiles.n_ttft) == (4, 20)
+    assert tiles.ttft_p95_ms == pytest.approx(80, rel=0.011)
+
+
+def test_a_level_that_has_only_just_begun_has_no_latencies_yet(tmp_path):
+    append(tmp_path, *(live_line(t) for t in range(1, 5)))
+    live = LiveFeed(tmp_path).read()
+    tiles = live_tiles(live, live_series(live, 0), 0, level_us=9_000_000)
+    assert (tiles.n_ttft, tiles.ttft_p95_ms) == (0, None)
+
+
 def test_a_time_without_first_tokens_is_a_gap_in_the_line(tmp_path):
     append(tmp_path, live_line(1, ttft={}), live_line(2, ttft={}), live_line(3))
     series, _ = view(tmp_path)
