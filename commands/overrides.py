@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import pairwise
 from typing import Any, cast
 
 from loadgen.plan import PlanError
@@ -40,9 +41,11 @@ def _path(key: str) -> list[str | int]:
 def _descend(raw: dict[str, Any], path: list[str | int]) -> Any:
     here: Any = raw
     shown = ""
-    for step in path[:-1]:
+    for step, then in pairwise(path):
         shown += f"[{step}]" if isinstance(step, int) else f".{step}" if shown else step
         _must_take(here, step, shown)
+        if isinstance(then, int) and isinstance(step, str) and step not in here:
+            _must_take([], then, f"{shown}[{then}]")
         here = here.setdefault(step, {}) if isinstance(step, str) else here[step]
     return here
 

@@ -78,9 +78,11 @@ class Mending:
 
     def _fill(self, path: Path) -> None:
         name, around = path[-1], self._at(path[:-1])
+        if not isinstance(around, dict):
+            return  # another field was missing there too, and all of it is mended
         if name not in NEUTRAL:
             self._remove(path[:-1])
-        elif isinstance(around, dict):
+        else:
             around[name] = copy.deepcopy(NEUTRAL[str(name)])
             self._doubt(path)
 

@@ -80,7 +80,8 @@ def _unknown(path: Path, loc: Path, raw: Any, top: type[Part]) -> str:
     if homes and len(path) == 1:
         return f"{where} is not a field at the top of a plan; it belongs to {' or '.join(homes)}."
     if homes:
-        return f"{where} is not a field there; {' and '.join(homes)} knows it."
+        know = "knows" if len(homes) == 1 else "know"
+        return f"{where} is not a field there; {' and '.join(homes)} {know} it."
     return f"{where} is not a field of a plan; check its spelling."
 
 

@@ -31,6 +31,11 @@ def _alone(where: str, work: "Workload") -> Iterator[Problem]:
                 "which they are the first.",
                 f"{where}.prompt_tokens",
             )
+    if work.prefix is not None and work.file is not None:
+        yield problem(
+            f"{where}.prefix is given beside {where}.file, whose prompts are sent as they are; "
+            "leave one of them out.",
+        )
     if "stream" in work.extra_body:
         yield problem(
             f"{where}.extra_body.stream is given; say it as {where}.stream, so that answers are "

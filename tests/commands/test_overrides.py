@@ -47,6 +47,8 @@ def test_a_value_is_toml_and_what_is_no_toml_is_a_string(assignment, read):
         ("seed", "no '='"),
         ("stages[3].concurrency=4", r"stages\[3\]: does not exist; the plan has 1"),
         ("stages[1]=4", "does not exist"),
+        ("slos[0].max_ms=4", r"slos\[0\]: does not exist; the plan has 0"),
+        ("slos[0]=4", r"slos\[0\]: does not exist; the plan has 0"),
         ("target[0]=4", "not a list"),
         ("stages.concurrency=4", "has no fields"),
         ("target.url.host=x", "has no fields"),

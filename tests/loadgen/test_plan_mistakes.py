@@ -96,6 +96,10 @@ ONE_MISTAKE = {
         work(prompt_tokens=100, prefix={"tokens": 200}),
         "workload.prefix.tokens is 200, more than workload.prompt_tokens = 100",
     ),
+    "a prefix before a file's prompts": (
+        work(prefix={"tokens": 9}, file={"path": "p.jsonl"}),
+        "workload.prefix is given beside workload.file, whose prompts are sent as they are",
+    ),
     "columns of a ShareGPT file": (
         work(file={"path": "p.json", "format": "sharegpt", "prompt_column": "q"}),
         "workload.file.prompt_column is given, but ShareGPT files have no columns",
@@ -123,7 +127,10 @@ ONE_MISTAKE = {
     ),
     "a class's own load of nothing": (load(concurrency=0), "classes[1].load.concurrency is 0;"),
     "a class's own load without a rate": (load(arrivals="constant"), "classes[1].load"),
-    "a class's own load with an end": (load(rate_per_s=2, seconds=9), "classes[1].load.seconds is"),
+    "a class's own load with an end": (
+        load(rate_per_s=2, seconds=9),
+        "classes[1].load.seconds is not a field there; stages and limits know it.",
+    ),
     "both kinds of own load": (load(rate_per_s=2, concurrency=9), "a load takes one of them."),
     "bursts of a class without gamma": (load(rate_per_s=2, burstiness=2), "classes[1].load has a"),
     "a share of nothing": ({"classes": [{**CHAT, "share": 0}]}, "classes[0].share is 0;"),
@@ -300,6 +307,11 @@ def test_all_mistakes_of_all_parts_are_told_in_one_answer():
         ),
         ({"slos": [{**SLO, "max_ms": 0}], "stages": [{"kind": "search"}]}, ["slos[0].max_ms"]),
         ({"stages": [{"concurrency": 1, "seconds": 0, "warmup_s": 5}]}, ["stages[0].seconds"]),
+        # an open stage stays one, however much of its shape is missing
+        (
+            stage(rate_per_s={"shape": "ramp"}),
+            ["stages[0].rate_per_s.start", "stages[0].rate_per_s.end"],
+        ),
     ],
 )
 def test_a_consequence_of_a_mistake_is_not_another_one(change, told):
