@@ -176,10 +176,11 @@ def test_a_rate_that_holds_is_known_only_when_the_whole_probe_is_over(runs):
     assert ((stages["issue_end_us"] - stages["begin_us"]) / 1e6).min() >= 3.9
 
 
-def test_objectives_on_gaps_are_searched_too(runs):
+def test_objectives_on_gaps_are_searched_too_and_by_several_workers(runs):
     gaps = {"metric": "chunk_gap", "percentile": 90, "max_ms": 20_000}
     stage = {**SEARCH, "high": 2}
-    run = runs.start(stage, target={"url": "sim://null", "model": "sim"}, slos=[gaps, E2E])
+    target = {"url": "sim://null", "model": "sim"}
+    run = runs.start(stage, target=target, slos=[gaps, E2E], workers=2)
     (answer,) = runs.end(run, ENDS_WITHIN_S)["search"]
     assert (answer["end"], answer["value"]) == ("at_least", 2)
     assert [tally["label"] for tally in answer["probes"][0]["tallies"]] == [
