@@ -49,6 +49,7 @@ class Outpost:
         keys = leader_keys(secret[1]) if secret else None
         self._wire = Wire(address, f"{platform.node()}_{uuid.uuid4().hex}", keys)
         self._refusals = 0
+        self._is_leader_there = False  # as seen when it had refused us before
         self._said = ""
         self._heard_s = 0.0
 
@@ -146,11 +147,15 @@ class Outpost:
             said = self._wire.receive(within_s)
         except Refused:
             self._refusals += 1
-            if self._refusals % REFUSALS == 0 and speaks_zeromq(*parsed(self._address)):
+            if self._refusals < REFUSALS:
+                return None
+            if self._is_leader_there:
                 raise
+            # A tunnel's refusals do not count, nor those from before a leader was at its end.
+            self._refusals, self._is_leader_there = 0, speaks_zeromq(*parsed(self._address))
             return None
         if said is not None:
-            self._refusals = 0
+            self._refusals, self._is_leader_there = 0, False
             self._heard_s = time.monotonic()
         return said
 
