@@ -136,7 +136,16 @@ def _point(text: str) -> tuple[float, float] | None:
         t_s, value = (float(cell) for cell in cells[:2])
     except ValueError:  # no numbers, or only one
         return None
-    return t_s, value
+    # 60,12,5 may be 12.5 as some countries write it
+    return None if any(_is_number(cell) for cell in cells[2:]) else (t_s, value)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _within(points: Points, seconds: float) -> Points:

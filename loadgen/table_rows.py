@@ -50,11 +50,13 @@ def line_rows(path: Path) -> Iterator[Row]:
 def csv_rows(path: Path) -> Iterator[Row]:
     """CSV with the columns' names in its first row; a quoted cell may hold line ends."""
     csv.field_size_limit(MOST_LINE_BYTES)
-    reader = csv.reader(line.text + "\n" for line in text_lines(path))
+    # strict: else a quote that is not closed swallows all rows behind it.
+    reader = csv.reader((line.text + "\n" for line in text_lines(path)), strict=True)
     names: list[str] = []
+    begin = 1
     try:
         for cells in reader:
-            where = f"{path}, line {reader.line_num}"
+            where, begin = f"{path}, line {reader.line_num}", reader.line_num + 1
             if not any(cells):
                 continue
             if not names:
@@ -65,7 +67,10 @@ def csv_rows(path: Path) -> Iterator[Row]:
             else:
                 yield Row(where, dict(zip(names, cells, strict=True)))
     except csv.Error as error:
-        raise FileTrouble(f"{path}, line {reader.line_num} is no CSV: {error}.") from None
+        raise FileTrouble(
+            f"{path}, line {reader.line_num} is no CSV: {error}; the row that begins in line "
+            f"{begin} may have a quote that is not closed, or not doubled."
+        ) from None
 
 
 def list_rows(path: Path) -> Iterator[Row]:

@@ -1,5 +1,6 @@
 """One row of a prompt file as what is sent: a text, messages, or the turns of a conversation."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -95,13 +96,15 @@ def _messages(given: list[Any]) -> list[Message]:
     return cast("list[Message]", given)
 
 
+_NUMBER = re.compile(r"-?[0-9]{1,8}(\.[0-9]{1,8})?")  # also 128.0, as tables with gaps have it
+
+
 def _output(output: Any) -> int | str | None:
     """A number of tokens, also as a CSV's cell, or a text; raises BadEntry if it is neither."""
     if output is None or output == "":
         return None
     if isinstance(output, str):
-        text = output.strip()
-        return _output(int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else output
+        return _output(float(output)) if _NUMBER.fullmatch(output.strip()) else output
     if isinstance(output, float) and output.is_integer():
         output = int(output)
     if isinstance(output, int) and not isinstance(output, bool) and 1 <= output <= MOST_TOKENS:

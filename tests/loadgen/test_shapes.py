@@ -82,6 +82,7 @@ def test_a_table_may_lie_in_a_csv_file_with_a_header_or_none(tmp_path):
     [
         ("0,1\n60\n", "line 2, is '60'; expected a second and a value"),
         ("t,rate\nx,y\n", "line 2, is 'x,y'"),
+        ("t,rate\n60,12,5\n", "line 2, is '60,12,5'"),  # 12.5, as some countries write it
         ("", "holds no points"),
         ("0,1\n60,-5\n", "has the value -5 at 60 s"),
         ("0,1\n60,nan\n", "has the value nan at 60 s"),

@@ -59,6 +59,12 @@ def test_a_list_that_is_cut_off_says_so(write, content):
         values(write(content))
 
 
+@pytest.mark.parametrize("content", ['q,n\n"how many,5\nwhy,6\n', 'q,n\n"how" many,5\n'])
+def test_a_quote_that_is_not_closed_does_not_swallow_the_rest(write, content):
+    with pytest.raises(FileTrouble, match=r"line \d is no CSV: .*line \d.*quote"):
+        values(write(content))
+
+
 def test_a_bad_row_is_named_and_the_others_go_on(write):
     got = list(rows(write('{"a": 1}\n{"a": \n[5]\n{"a": "\\ud800"}\n{"a": 2}\n')))
     assert [row.where.split("file, ")[1] for row in got] == [f"line {n}" for n in range(1, 6)]

@@ -66,6 +66,12 @@ def test_an_answer_given_as_text_is_kept_to_be_counted(write):
     assert read(file)[0].outputs == ("Hello there",)
 
 
+def test_a_length_in_a_table_with_gaps_is_a_number_still(write):
+    """Where one cell is void, pandas writes 128.0 for 128 in the others."""
+    file = write("prompt,max_tokens\nx,128.0\ny,\nz, 7 \n")
+    assert [entry.outputs for entry in read(file)] == [(128,), (None,), (7,)]
+
+
 @pytest.mark.parametrize(
     ("content", "fields", "said"),
     [
@@ -95,6 +101,8 @@ def test_an_answer_given_as_text_is_kept_to_be_counted(write):
             {},
             r"messages\[0\].content that is neither a text nor a list",
         ),
+        ("prompt,max_tokens\nx,-3\n", {}, "line 2 has '-3' as its answer's length"),
+        ("prompt,max_tokens\nx,1.5\n", {}, "line 2 has '1.5' as its answer's length"),
         (
             lines({"prompt": "x", "max_tokens": -1}),
             {},
