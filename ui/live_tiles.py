@@ -11,7 +11,8 @@ HELP = {
     "in_flight": "Requests sent and not ended.",
     "requests": f"Complete answers per second over the last {RATE_S} s.",
     "offered": f"Arrivals of the schedule that came due per second, over the last {RATE_S} s, and "
-    "those of them that were dispatched. The difference was not sent.",
+    "those of them that were dispatched. The difference was not sent. What closed loops beside the "
+    "schedule ask for is in both.",
     "not_sent": "Arrivals that found limits.max_in_flight streams open. They stay in the data and "
     "count as failed.",
     "tokens": f"Over the last {RATE_S} s, all streams together. Chunks count where the server "
