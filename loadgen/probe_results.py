@@ -28,6 +28,8 @@ class LevelSeen:
         self.streams = streams
         self._gap_limits_us = gap_limits_us
         self._began: dict[int, Began] = {}
+        self._warmup: dict[int, Began] = {}
+        self._warmed_up: list[tuple[Began, int]] = []  # with their ends, in us
         self._ended: dict[int, dict[str, Any]] = {}
         self._gaps: dict[int, list[int]] = {}
         self._newest_us: dict[int, int] = {}
@@ -72,10 +74,10 @@ class LevelSeen:
     def tokens_per_s(self, issue_us: tuple[int, int]) -> float | None:
         """Output tokens per second of the whole level; None if nothing was completed.
 
-        issue_us: the time in which requests were begun.  Closed loop by Little's law, mean in
-        flight x tokens per second of one stream: streams that begin together answer together, and
-        a window of time would hold one such wave more or less.  Open loop by what ended in the
-        second half of that time.
+        issue_us: the time in which requests were begun, without the warm-up.  Closed loop by
+        Little's law, mean in flight x tokens per second of one stream: streams that begin together
+        answer together, and a window of time would hold one such wave more or less.  Open loop by
+        what ended in the second half of that time.
         """
         if not self.n_complete or issue_us[1] <= issue_us[0]:
             return None
@@ -97,9 +99,11 @@ class LevelSeen:
             if (row := self._ended.get(began.request_id))
         ]
         begin_us, end_us = issue_us
-        within_us = sum(
-            max(0, min(row["end_us"], end_us) - max(asked_us, begin_us)) for asked_us, row in mine
-        )
+        spans = [(asked_us, row["end_us"]) for asked_us, row in mine]
+        spans += [
+            (began.asked_us, t) for began, t in self._warmed_up if began.traffic_class == name
+        ]
+        within_us = sum(max(0, min(to, end_us) - max(since, begin_us)) for since, to in spans)
         judged = mine[self.streams[name] :] or mine
         spent_us = sum(row["end_us"] - asked_us for asked_us, row in judged)
         tokens = sum(_tokens(row) for _, row in judged)
@@ -107,11 +111,15 @@ class LevelSeen:
 
     def _take(self, rows: dict[str, Any]) -> None:
         for request_id, stage, name, is_measured, asked_us in rows["began"]:
-            if stage == self._stage and is_measured:
-                self._began[request_id] = Began(asked_us, request_id, name)
+            if stage == self._stage:
+                one = Began(asked_us, request_id, name)
+                (self._began if is_measured else self._warmup)[request_id] = one
         for row in rows["ended"]:
+            values: dict[str, Any] = dict(zip(ENDED, row, strict=True))
             if row[0] in self._began:
-                self._ended[row[0]] = dict(zip(ENDED, row, strict=True))
+                self._ended[row[0]] = values
+            elif row[0] in self._warmup:
+                self._warmed_up.append((self._warmup.pop(row[0]), values["end_us"]))
         for request_id, *counts in rows.get("gaps", ()):
             if request_id in self._began:
                 before = self._gaps.get(request_id, [0] * len(counts))

@@ -32,5 +32,7 @@ def doubling_steps(sweep: Sweep, asked: int, answers: list[dict[str, Any]]) -> S
         why = f"level {len(found) + 1} of the sweep by doubling"
         shown = yield Step(load_at(sweep, doubling.over, value), asked, why, is_watched=True)
         assert shown is not None
-        found.append((value, shown.seen.tokens_per_s(shown.issue_us)))
+        begin_us, end_us = shown.issue_us
+        measured_us = (begin_us + round(sweep.warmup_s * 1e6), end_us)
+        found.append((value, shown.seen.tokens_per_s(measured_us)))
         levels.append(shown.stage)

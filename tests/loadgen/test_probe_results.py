@@ -163,6 +163,21 @@ def test_the_pace_of_a_closed_loop_does_not_depend_on_how_many_waves_a_level_hol
     assert pace == pytest.approx(80, rel=1e-5)
 
 
+@pytest.mark.parametrize("answer_us", [100_000, 700_000, 3_000_000])
+def test_the_pace_of_a_closed_loop_does_not_depend_on_its_warm_up(answer_us):
+    """Two streams; what the warm-up of 2 s has begun is in flight until it ends."""
+    rows = [(k, k // 2 * answer_us) for k in range(2 * 10_000_000 // answer_us)]
+    level = seen(
+        line(
+            began=[began(*row, measured=row[1] >= 2_000_000) for row in rows],
+            ended=[ended(k, end_us=asked_us + answer_us) for k, asked_us in rows],
+        ),
+        streams={"default": 2},
+    )
+    pace = level.tokens_per_s((2_000_000, rows[-1][1] + answer_us))
+    assert pace == pytest.approx(2 * 10 * 1e6 / answer_us)
+
+
 def test_pauses_between_a_streams_requests_are_no_pace():
     """One stream, answers of 1 s and pauses of 1 s: 5 tokens/s."""
     rows = [(k, k * 2_000_000) for k in range(10)]

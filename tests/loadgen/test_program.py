@@ -157,6 +157,21 @@ def test_a_second_probe_of_a_load_goes_on_where_the_first_ended():
     assert program.answers[0]["probes"][0]["tallies"][0]["n"] == 80
 
 
+def test_the_warm_up_is_no_part_of_a_levels_throughput():
+    def found(warmup_s: int) -> object:
+        doubling = {"start": 2, "most": 2}
+        asked = plan({"kind": "sweep", "doubling": doubling, "requests": 40, "warmup_s": warmup_s})
+        program = Program(asked)
+        step = program.next(None)
+        assert step is not None
+        shown = level(0, step, asked, 0)
+        begin_us, end_us = shown.issue_us
+        program.next(Shown(0, shown.seen, (begin_us - warmup_s * 1_000_000, end_us)))
+        return program.answers[0]["tokens_per_s"]
+
+    assert found(warmup_s=5) == found(warmup_s=0)
+
+
 def test_a_sweep_by_doubling_ends_where_throughput_does():
     sweep = {"kind": "sweep", "doubling": {"start": 1, "most": 64}, "requests": 40}
     asked = plan(sweep)
