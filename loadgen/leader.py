@@ -15,19 +15,19 @@ from loadgen.cache_watch import CacheWatch
 from loadgen.clock_pairs import keep_clocks, note_clocks
 from loadgen.course import Course
 from loadgen.crew import Crew, CrewError
+from loadgen.first_answers import FirstAnswers
 from loadgen.level_row import level_row, told
 from loadgen.limits_watch import LimitsWatch
 from loadgen.machine import Machine
 from loadgen.machines.fleet import Fleet
+from loadgen.plan import Load
 from loadgen.preparing import prepare
 from loadgen.program import Step
 from loadgen.run_ended import RunEnded, StartFailed
 from loadgen.run_folder import RunFolder
 from loadgen.schedule import level_quotas
-from loadgen.seats import followed, roles, users_wanted
-from loadgen.start_watch import StartWatch
+from loadgen.seats import Role, followed, roles, users_wanted
 from loadgen.status import StatusBoard
-from storage.live import LiveTail
 
 SEATED_WITHIN_S = 5  # else Locust is asked again
 HEAD_START_NS = 100_000_000  # a level begins this long after it was announced
@@ -35,7 +35,6 @@ CUT_S = 0.8  # cancelled streams are given this long to be written down
 DECODE_S = 600
 LAST_WORDS_S = 0.3  # for errors under way: an answer cut in two has no sentence
 NEWS_EVERY_S = 0.2
-LOOK_EVERY_S = 0.25  # at what the decoders say of the first answers
 
 
 class Leader:
@@ -55,9 +54,8 @@ class Leader:
         self._t0_ns = time.monotonic_ns()
         self._notes: list[str] = []
         self._failing: set[int] = set()  # workers whose first requests all failed
-        self._live = LiveTail(folder.path)
-        self._watch = StartWatch(self._plan.limits.failed_at_start)
-        self._look_s = self._news_s = 0.0
+        self._first_answers = FirstAnswers(folder, self._plan)
+        self._news_s = 0.0
         self.stop = Event()
 
     def run(self, make_machine: Any) -> str:
@@ -129,12 +127,8 @@ class Leader:
     def _level(self, stage: int, step: Step) -> None:
         load, machine = step.load, self._need_machine()
         self._board.state("running", f"Preparing {load.name}.")
-        alive = self._fleet.alive
-        seats = self._seat_users(users_wanted(self._plan, load, len(alive)), alive)
-        machine.tell("warm", {"stage": stage, "load": told(load), "among": alive})
-        self._all_answer("warmed", stage)
+        given = self._make_ready(stage, load)
         begin_ns = time.monotonic_ns() + HEAD_START_NS + machine.switchboard.head_start_ns()
-        given = self._fleet.for_all(roles(self._plan, load, seats))
         self._fleet.level_begins(stage, load, given, begin_ns)
         row = level_row(stage, step, (begin_ns - self._t0_ns) // 1000)
         self._board.stage(row, load)
@@ -156,10 +150,23 @@ class Leader:
         self._course.ended(row, self._fleet.alive, self._pause)
         self._limits.check(row.end_us or 0, self._fleet.alive, self._pause)
 
+    def _make_ready(self, stage: int, load: Load) -> list[list[Role]]:
+        """Users in their seats, workers warm: who does what.  Anew if a worker is lost meanwhile:
+        the others carry the whole level."""
+        while True:
+            alive = self._fleet.alive
+            seats = self._seat_users(users_wanted(self._plan, load, len(alive)), alive)
+            if alive == self._fleet.alive:
+                told_all = {"stage": stage, "load": told(load), "among": alive}
+                self._need_machine().tell("warm", told_all)
+                self._all_answer("warmed", stage)
+            if alive == self._fleet.alive:
+                return self._fleet.for_all(roles(self._plan, load, seats))
+
     def _seat_users(self, wanted: int, alive: list[int]) -> list[int]:
-        """Have so many Locust users; how many each worker that is left got."""
+        """Have so many Locust users; how many each worker got, if none was lost meanwhile."""
         told_s = 0.0
-        while sum(self._seats.get(k, 0) for k in alive) != wanted:
+        while alive == self._fleet.alive and sum(self._seats.get(k, 0) for k in alive) != wanted:
             if time.monotonic() > told_s:  # again, for a message may have met a cut line
                 told_s = time.monotonic() + SEATED_WITHIN_S
                 self._need_machine().users(wanted)
@@ -224,7 +231,7 @@ class Leader:
         if self.stop.is_set():
             raise RunEnded("stopped", "Stopped; what was measured until then is kept.")
         self._crew.mend_decoders()
-        self._look_at_first_answers()
+        self._first_answers.look()
         self._fleet.look(self._note)
 
     def _note(self, sentence: str) -> None:
@@ -234,15 +241,6 @@ class Leader:
             "run.json", {**(self._folder.read("run.json") or {}), "notes": self._notes}
         )
         self._board.notes(self._notes)
-
-    def _look_at_first_answers(self) -> None:
-        """Until one is complete; the decoders tell of them about once a second."""
-        now_s = time.monotonic()
-        if self._watch.is_open and now_s >= self._look_s:
-            self._look_s = now_s + LOOK_EVERY_S
-            self._watch.add(self._live.read())
-            if why := self._watch.hopeless():
-                raise StartFailed(why)
 
     def _finish(self, ending: RunEnded) -> None:
         """End workers, let the decoders write down what is left, then say how it ended."""
@@ -262,24 +260,11 @@ class Leader:
         missing = self._fleet.bring_home(self._say_decoding, ending.state == "stopped")
         for sentence in [*missing, *self._fleet.account()]:
             self._note(sentence)
-        ending = self._explained(ending)
+        ending = self._first_answers.explained(ending)
         self._board.state(ending.state, " ".join([ending.message, *keep_clocks(self._folder)]))
 
     def _say_decoding(self, sentence: str) -> None:
         self._board.state("decoding", sentence)
-
-    def _explained(self, ending: RunEnded) -> RunEnded:
-        """A run whose answers all failed has failed, and the endpoint's own words say why."""
-        if self._watch.is_open:
-            self._watch.add(self._live.read())
-        until_now = " The run was ended early (limits.failed_at_start); what it measured is kept."
-        if ending.state == "finished" and (why := self._watch.all_failed()):
-            ending, until_now = StartFailed(why), ""
-        if not isinstance(ending, StartFailed):
-            return ending
-        key = self._plan.target.api_key_env
-        words = self._watch.explained(ending.why, ending.http_status, key)
-        return RunEnded("failed", words + until_now)
 
     def _need_machine(self) -> Machine:
         assert self._machine is not None
