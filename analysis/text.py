@@ -5,6 +5,7 @@ from typing import Any
 from analysis.metrics import METRICS, Metric
 from analysis.quantiles import is_thin
 from analysis.verdict import streams_text
+from loadgen.run_ended import ENDED_BY
 
 Json = dict[str, Any]
 
@@ -27,7 +28,9 @@ def text(shown: Json) -> str:
 
 def _head(shown: Json) -> str:
     run, validity, slo = shown["run"], shown["validity"], shown["slo"]
-    ended = [("Ended", run["message"])] if run["state"] in UNFINISHED and run["message"] else []
+    message = run["message"] or ""
+    is_early = run["state"] in UNFINISHED or message.startswith(ENDED_BY)
+    ended = [("Ended", message)] if message and is_early else []
     judged = [
         ("Validity", f"{validity['verdict']}: {validity['reason']}"),
         ("Verdict", " ".join([shown["verdict"]["text"], *shown["verdict"]["more"]])),

@@ -10,6 +10,7 @@ from analysis import searches
 from analysis.quantiles import is_thin
 from analysis.remarks import NOT_STEADY
 from analysis.searches import Tone
+from analysis.unanswered import failures_of, nothing_of
 
 Json = dict[str, Any]
 KNEE_SHARE = 0.25  # an added stream brings less than this share of what the first streams brought
@@ -35,9 +36,9 @@ class Headline:
 def headline(shown: Json) -> Headline:
     """The run in a sentence.  shown: show.py's levels, outcomes, validity and failures."""
     levels = by_load([lv for lv in shown["levels"] if is_answered(lv)])
-    failed = _failures(shown)
+    failed = failures_of(shown)
     if not levels:
-        return Headline(failed or "No request was sent.", "bad", [])
+        return Headline(failed or nothing_of(shown["outcomes"]), "bad", [])
     more = [said for said in (failed, _warned(shown["levels"])) if said]
     if shown["validity"]["verdict"] == "saturated":  # figures not to be believed mean nothing
         return Headline(shown["validity"]["reason"], "bad", more)
@@ -284,16 +285,3 @@ def _of(some: list[str], levels: list[Json]) -> str:
 
 def _goal(slo: Json) -> str:
     return slo["sentence"].partition(":")[0]
-
-
-def _failures(shown: Json) -> str:
-    """Failures named by kind with the most frequent text; "" when there are none."""
-    outcomes: dict[str, int] = shown["outcomes"]
-    kinds = {k: n for k, n in outcomes.items() if k not in ("complete", "cancelled")}
-    if not kinds:
-        return ""
-    total = sum(outcomes.values()) - outcomes.get("cancelled", 0)
-    named = ", ".join(f"{n:,} {k}" for k, n in sorted(kinds.items(), key=lambda kn: -kn[1]))
-    detail = next((f["detail"] for f in shown["failures"] if f["detail"]), "")
-    text = f" ({detail[:200]})" if detail else ""
-    return f"{sum(kinds.values()):,} of {total:,} requests failed: {named}{text}."

@@ -70,6 +70,14 @@ def test_a_run_that_failed_before_any_load_says_why_and_nothing_else():
     assert "Percentiles:" not in found
 
 
+def test_a_run_that_a_limit_ended_says_so_beside_its_figures():
+    shown = show(Made(back_to_back(9), [stage(0, "c=1", 0, 9 * SECOND)]).ask, UID)
+    shown["run"] |= {"state": "finished", "message": "Ended by limits.requests (7) after 7."}
+    assert "Ended     Ended by limits.requests (7) after 7." in text(shown).splitlines()
+    shown["run"]["message"] = "All levels were measured."
+    assert "Ended" not in text(shown)
+
+
 def test_an_empty_run_prints():
     assert "No request was sent." in text(show(Made([], []).ask, UID))
 

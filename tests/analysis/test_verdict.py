@@ -149,6 +149,11 @@ def test_an_empty_run_says_so():
     assert said([], {"cancelled": 0}) == "No request was sent."
 
 
+def test_a_run_of_which_all_was_warm_up_or_cancelled_does_not_say_that_nothing_was_sent():
+    assert said([], {"complete": 12}).startswith("No answer was measured: all 12 were asked for in")
+    assert said([], {"cancelled": 3}) == "No request was answered: 3 were open when the run ended."
+
+
 def test_a_run_not_to_be_believed_leads_with_that():
     found = headline(shown([level(1, 50)], verdict="saturated"))
     assert found.text.startswith("Do not believe")
