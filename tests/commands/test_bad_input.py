@@ -157,6 +157,7 @@ def test_five_mistakes_of_a_plan_are_named_in_one_answer(headway):
         (("quick", "http://h", "--model", "m", "--api-key-env", "NOT_SET_HERE"), "NOT_SET_HERE"),
         (("quick", "sim://small-gpu", "--model", "m", "--json", "no/such/file"), "no/such/file"),
         (("simulate", "--profile", "tardis"), "small-gpu"),
+        (("simulate", "--set", "freeze_s=-1"), "freeze_s is -1"),
         (("show", "no-such-run"), "no-such-run"),
         (("measure",), "measure"),
     ],
