@@ -1,6 +1,8 @@
 """The leader's part of the prompts: built, checked and saved before the clock starts."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 from loadgen.counters import stock_of, tokenizer_of
 from loadgen.plan import MAIN_TARGET, ClosedLoop, OpenLoop, Plan
 from loadgen.plan_parts import PlanError
+from loadgen.plan_problem import workload_at
 from loadgen.plan_workload import PromptFile
 from loadgen.prompts.counting import WordCounter
 from loadgen.prompts.entries import Entry
@@ -25,6 +28,7 @@ SPARE = 4
 """Where it is known, so many times as many are kept: each level begins elsewhere among them."""
 LEAST_MOST_PROMPTS = 1_000
 NEWS_EVERY = 100
+WORKLOAD_FILE = re.compile(r"(?<![\w./-])workload\.file\b")  # a field, and no part of a path
 
 Told = dict[str, Any]
 Done = Callable[[float], None]
@@ -49,7 +53,8 @@ def build(plan: Plan, run: dict[str, Any], folder: RunFolder, progress: Progress
         if one.workload.file is not None:
             files.append(f"prompts-{i}")
             made.append(None)
-            told[one.name] = _keep_file(plan, i, place / f"prompts-{i}", tokenizer, done)
+            with _named(workload_at(plan, i)):
+                told[one.name] = _keep_file(plan, i, place / f"prompts-{i}", tokenizer, done)
         else:
             key = (one.target or MAIN_TARGET, one.workload.count_by)
             if key not in stocks:
@@ -60,6 +65,16 @@ def build(plan: Plan, run: dict[str, Any], folder: RunFolder, progress: Progress
         done(1)
     save(place, folder.run_uid, made, files)
     return told
+
+
+@contextmanager
+def _named(where: str) -> Generator[None]:
+    """Have what is said of workload.file name the class whose workload it is."""
+    try:
+        yield
+    except PlanError as error:
+        told = [WORKLOAD_FILE.sub(f"{where}.file", problem) for problem in error.problems]
+        raise PlanError(told) from None
 
 
 def _part(progress: Progress, index: int, n: int) -> Done:
@@ -100,7 +115,10 @@ def _keep_file(
             f"{skipped[0]}."
         )
     if by is None:
-        notes.append("Nobody counted their tokens; name a target.tokenizer to have it done.")
+        notes.append(
+            f"Nobody counted the tokens of {work.file.path}; name a target.tokenizer to have it "
+            "done."
+        )
     return {
         "counted_by": by,
         "file": work.file.path,

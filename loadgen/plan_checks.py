@@ -32,6 +32,10 @@ def _names(plan: "Plan") -> Iterator[Problem]:
         if name in names[:i]:
             first = f"classes[{names.index(name)}].name"
             yield problem(f"classes[{i}].name is {name!r}, as is {first}.", first)
+        if not name.isprintable():
+            yield problem(
+                f"classes[{i}].name is {name!r}; expected a name without line ends and the like."
+            )
     if plan.classes and plan.workload != type(plan.workload)():
         yield problem(
             "workload is given beside classes, which have a workload each; move it into one.",

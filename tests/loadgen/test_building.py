@@ -83,6 +83,19 @@ def test_without_a_tokenizer_a_files_tokens_are_unknown_unless_words_shall_do(fo
         told, _ = built(plan, folder)
         assert told["default"]["counted_by"] == (by if by == "words" else None)
         assert load(folder.path, plan).prompt(Ask(0, 0, 0, 5)).tokens == tokens
+        if tokens is None:
+            assert told["default"]["note"].startswith(f"Nobody counted the tokens of {file};")
+
+
+def test_what_is_wrong_with_the_file_of_one_class_names_that_class(folder, tmp_path):
+    file = tmp_path / "prompts.csv"
+    file.write_text("text,input\na,b\n")
+    chat, batch = {"name": "chat"}, {"name": "batch", "workload": {"file": {"path": str(file)}}}
+    with pytest.raises(PlanError) as error:
+        built(plan_of(classes=[chat, batch]), folder)
+    (said,) = error.value.problems
+    assert said.startswith(f"classes[1].workload.file: {file}, line 2 has the columns")
+    assert said.endswith("name one as classes[1].workload.file.prompt_column.")
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,10 @@ ONE_MISTAKE = {
         "workload.count_by is 'tokenizer', but target.tokenizer names none.",
     ),
     # classes
+    "a class's name that would break lines": (
+        {"classes": [{"name": "chat\n\x1b[31m"}]},
+        "classes[0].name is 'chat\\n\\x1b[31m'; expected a name without line ends and the like.",
+    ),
     "two classes of one name": ({"classes": [CHAT, CHAT]}, "classes[1].name is 'chat', as is"),
     "a workload beside classes": (
         {"classes": [CHAT], **work(output_tokens=5)},
