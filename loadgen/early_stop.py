@@ -60,3 +60,26 @@ def failure_of(done: Done) -> str | None:
     if done.http_status is not None and not 200 <= done.http_status < 300:
         return f"HTTP {done.http_status}"
     return None
+
+
+class FailuresInARow:
+    """Equal failures one after the other, at any time of a run.  limit: so many end it."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._last, self._n = "", 0
+
+    def succeeded(self) -> None:
+        """The row has ended."""
+        self._last, self._n = "", 0
+
+    def failed(self, failure: str) -> str | None:
+        """One more; sentences once the limit is reached."""
+        self._n = self._n + 1 if failure == self._last else 1
+        self._last = failure
+        if self._n != self._limit:
+            return None
+        return (
+            f"{self._n} requests in a row failed alike ({failure.rstrip('.')}); the run was ended "
+            "early (limits.failed_in_a_row)."
+        )

@@ -214,6 +214,8 @@ class Leader:
             if self._course.forgives(content["why"]):
                 return None
             raise RunEnded("failed", f"{content['why']} What was measured until then is kept.")
+        elif kind == "fault":
+            raise RunEnded("failed", f"{content['why']} What was measured until then is kept.")
         elif kind == "failing":
             self._failing.add(content["worker"])
             if self._failing >= {k for k in self._fleet.alive if self._seats.get(k)}:

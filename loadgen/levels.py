@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from gevent.event import Event
 
@@ -150,6 +150,21 @@ class Level:
         if role.part == CONDUCTOR:
             return bool(self.parts) and self.parts[0].is_open and not self.parts[0].is_own
         return not self.parts[role.part].is_own
+
+
+def level_of(begin: dict[str, Any], worker: int, share: Share) -> Level:
+    """What the leader's `begin` asks of a worker, whose share of that load it is."""
+    quotas = begin["quotas"]
+    if quotas[worker] is not None:
+        share.number_from(sum(quotas[:worker]))
+    return Level(
+        stage=share.stage,
+        load=share.load,
+        share=share,
+        roles=[Role(*role) for role in begin["roles"][worker]],
+        begin_ns=begin["begin_ns"],
+        quota=quotas[worker],
+    )
 
 
 def drain(level: Level, limits: Limits, cancel_all: Callable[[str], None]) -> None:

@@ -13,9 +13,10 @@ from loadgen.clock_pairs import note_clocks
 from loadgen.closed_seat import closed_seat
 from loadgen.collector import Collector
 from loadgen.conductor import Conductor
-from loadgen.early_stop import FailingStart, failure_of
+from loadgen.early_stop import FailingStart, FailuresInARow, failure_of
+from loadgen.faults import told
 from loadgen.history import is_turn
-from loadgen.levels import Level, OnEnd, drain
+from loadgen.levels import Level, OnEnd, drain, level_of
 from loadgen.line import Line
 from loadgen.plan import Load, Plan
 from loadgen.plan_stages import load_of
@@ -64,7 +65,7 @@ class Worker:
         self._level_name = ""
         self._allowed: int | None = None  # so many requests may still begin (limits.requests)
         self._gate = Event()  # opens when the next level begins
-        self._streak: tuple[str, int] = ("", 0)
+        self._in_a_row = FailuresInARow(plan.limits.failed_in_a_row)
         self._failing = FailingStart(plan.limits.failed_at_start)
 
     def start(self) -> None:
@@ -87,6 +88,7 @@ class Worker:
             self._seats -= 1
             self._seats_changed()
 
+    @told
     def obey(self, kind: str, content: dict[str, Any]) -> None:
         """Do what one of the leader's messages says."""
         if kind == "warm":
@@ -104,6 +106,7 @@ class Worker:
     def _say_seats(self) -> None:
         self._line.send("seats", {"worker": self.index, "seats": self._seats})
 
+    @told
     def _play(self, level: Level, role: Role) -> None:
         if role.part == CONDUCTOR:
             Conductor(level, self).play(role)
@@ -111,20 +114,10 @@ class Worker:
             closed_seat(level, role, self)
 
     def _level_of(self, content: dict[str, Any]) -> Level:
-        stage, load, quotas = content["stage"], load_of(content["load"]), content["quotas"]
-        share = self._share
+        stage, load, share = content["stage"], load_of(content["load"]), self._share
         if share is None or (share.stage, share.load) != (stage, load):
             share = self._shard.share(stage, load)
-        if quotas[self.index] is not None:
-            share.number_from(sum(quotas[: self.index]))
-        return Level(
-            stage=stage,
-            load=load,
-            share=share,
-            roles=[Role(*role) for role in content["roles"][self.index]],
-            begin_ns=content["begin_ns"],
-            quota=quotas[self.index],
-        )
+        return level_of(content, self.index, share)
 
     def _enough(self, stage: int) -> None:
         """Issue no more of a level; its open streams go on to their end."""
@@ -183,7 +176,7 @@ class Worker:
         try:
             done = self._senders[planned.traffic].send(asked, None)
         except SpoolError as error:  # nothing can be recorded, so nothing more is asked
-            self._give_up(str(error))
+            self.fail(str(error))
             return None
         finally:
             counts.in_flight -= 1
@@ -209,14 +202,14 @@ class Worker:
         def ended(done: Done | SpoolError) -> None:
             counts.in_flight -= 1
             if isinstance(done, SpoolError):
-                self._give_up(str(done))
+                self.fail(str(done))
                 on_end(None)
                 return
             if done.send_ns is not None:
                 counts.send_lags_us.append((done.send_ns - due_ns) // 1000)
             end_ns = self._ended(done, nth)
             if is_turn(asked):  # hearing it takes a while, and this is the loop itself
-                gevent.spawn(lambda: on_end(self._heard(asked, end_ns)))
+                gevent.spawn(self._hear, asked, end_ns, on_end)
             else:
                 on_end(end_ns)
 
@@ -228,7 +221,7 @@ class Worker:
         try:
             self._senders[planned.traffic].record_not_sent(planned, due_ns, why)
         except SpoolError as error:
-            self._give_up(str(error))
+            self.fail(str(error))
 
     def _may_send(self) -> bool:
         """Whether one more request may begin by limits.requests; the last one ends the issuing."""
@@ -238,6 +231,10 @@ class Worker:
         if self._allowed <= 0 and self._level is not None:
             self._level.stopped.set()
         return self._allowed >= 0
+
+    @told
+    def _hear(self, asked: PlannedRequest, end_ns: int | None, on_end: OnEnd) -> None:
+        on_end(self._heard(asked, end_ns))
 
     def _heard(self, asked: PlannedRequest, end_ns: int | None) -> int | None:
         """Of a turn of a conversation None too if there is no answer to go on from."""
@@ -261,29 +258,29 @@ class Worker:
         if failure is None:
             self.counts.done += 1
             self._failing.succeeded()
-            self._streak = ("", 0)
+            self._in_a_row.succeeded()
             return
         if done.cause == "cancelled":
             return
         self.counts.failed += 1
-        before, n = self._streak
-        self._streak = (failure, n + 1 if failure == before else 1)
         if why := self._failing.failed(nth, failure, done.end_ns):
             told = {"worker": self.index, "why": why, "http_status": done.http_status}
             gevent.spawn(self._line.send, "failing", told)  # this may be a callback of the loop
             if self._plan.n_workers == 1 and self._level is not None:
                 self._level.stopped.set()  # else the leader asks what the others see
-        if self._streak[1] == self._plan.limits.failed_in_a_row:
-            self._give_up(
-                f"{n + 1} requests in a row failed alike ({failure.rstrip('.')}); the run was "
-                "ended early (limits.failed_in_a_row)."
-            )
+        if why := self._in_a_row.failed(failure):
+            self._give_up("hopeless", why)
 
-    def _give_up(self, why: str) -> None:
+    def fail(self, why: str) -> None:
+        """Nothing can be done any more (faults.Failing)."""
+        self._give_up("fault", why)
+
+    def _give_up(self, kind: str, why: str) -> None:
         if self._level is not None:
             self._level.stopped.set()
-        gevent.spawn(self._line.send, "hopeless", {"worker": self.index, "why": why})
+        gevent.spawn(self._line.send, kind, {"worker": self.index, "why": why})
 
+    @told
     def _beat(self) -> None:
         self.counts.in_flight = max(0, self.counts.in_flight)
         pulse = self._pulses.make(self.counts, self._senders, self._collector, self._hub)

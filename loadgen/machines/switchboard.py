@@ -24,6 +24,7 @@ TO_LEADER: dict[str, dict[str, type]] = {
     ),
     "failing": {"why": str},
     "hopeless": {"why": str},
+    "fault": {"why": str},
 }
 """What a load worker may say, and what each must hold besides its `worker`."""
 THEIR_INSTANTS = ("end_ns", "issue_end_ns")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadgen.early_stop import FailingStart, failure_of
+from loadgen.early_stop import FailingStart, FailuresInARow, failure_of
 from loadgen.transport.call import Done
 
 MS = 1_000_000
@@ -70,3 +70,11 @@ def test_any_answer_but_2xx_is_a_failure_a_redirect_too(status, failure):
 
 def test_a_failure_of_the_connection_has_its_sentence():
     assert failure_of(Done("reset", 0, 1, 200, "it broke")) == "reset: it broke"
+
+
+def test_so_many_equal_failures_in_a_row_are_said_once():
+    row = FailuresInARow(3)
+    ends = ["HTTP 500", "HTTP 500", "reset", "reset", None, "reset", "reset", "reset", "reset"]
+    said = [row.succeeded() if end is None else row.failed(end) for end in ends]
+    assert [bool(why) for why in said] == [False] * 7 + [True, False]
+    assert said[7].startswith("3 requests in a row failed alike (reset);")
