@@ -105,7 +105,7 @@ def _why(value: float | None, found: Samples, bounds: Interval) -> str:
 
 
 def _say(slo: Slo, name: str, found: _Found) -> SloResult:
-    goal = f"{METRICS[name].title} p{slo.percentile:g} ≤ {slo.max_ms:,.4g} ms"
+    goal = f"{METRICS[name].title} p{slo.percentile:g} ≤ {slo.max_ms:,.10g} ms"
     return SloResult(
         metric=name,
         percentile=slo.percentile,

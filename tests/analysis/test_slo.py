@@ -35,6 +35,12 @@ def test_a_percentile_under_the_limit_is_met_and_sure_when_its_whole_interval_is
     assert "100 requests" in found.sentence
 
 
+@pytest.mark.parametrize(("max_ms", "said"), [(12_345, "12,345"), (1e5, "100,000"), (0.5, "0.5")])
+def test_the_limit_is_said_as_the_plan_has_it(max_ms, said):
+    found = judged(Slo(metric="ttft", max_ms=max_ms), np.linspace(100, 200, 100))
+    assert f"≤ {said} ms:" in found.sentence
+
+
 def test_a_percentile_over_the_limit_is_missed():
     found = judged(P95_UNDER_500, np.linspace(400, 600, 100))
     assert (found.result, found.sure) == ("missed", True)
