@@ -73,7 +73,7 @@ class Conductor:
             gevent.wait([level.stopped, level.main_over, self._exhausted], count=1)
             return
         level.stopped.wait(max(0.0, (level.deadline_ns - time.monotonic_ns()) / 1e9))
-        if self._next is not None:  # behind the schedule: its arrivals are late, but not dropped
+        if self._next is not None or self._turns:  # we are behind: these are late, but not dropped
             gevent.wait([level.stopped, self._exhausted], count=1)
 
     def _on_time(self) -> None:

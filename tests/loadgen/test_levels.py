@@ -1,93 +1,16 @@
 """A level played by real greenlets against an endpoint that only waits."""
 
 import time
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import gevent
 import pytest
+from played_levels import MS, Endpoint, level_of, play, since_begin_ms
 
-from loadgen.closed_seat import closed_seat
-from loadgen.conductor import Conductor
-from loadgen.levels import Level, OnEnd, drain
-from loadgen.plan import Limits, parse
-from loadgen.planned import PlannedRequest
-from loadgen.schedule import Shard
-from loadgen.seats import CONDUCTOR, Role, parts, roles
+from loadgen.levels import Level
+from loadgen.seats import Role
 
 pytestmark = pytest.mark.slow
-MS = 1_000_000
-HEAD_START_NS = 20 * MS
-TARGET = {"url": "http://127.0.0.1:1", "model": "m"}
-
-
-@dataclass
-class Endpoint:
-    """Answers after `takes_s`, but never to turn `fails_at`; keeps what it was sent."""
-
-    takes_s: float = 0.005
-    fails_at: int | None = None
-    sent: list[tuple[int, PlannedRequest, int | None]] = field(default_factory=list)
-    ended: dict[int, int] = field(default_factory=dict)
-    unsent: list[tuple[PlannedRequest, int, str]] = field(default_factory=list)
-    open: int = 0
-    most_open: int = 0
-
-    def perform(self, planned: PlannedRequest) -> int | None:
-        return self._answer(planned, None)
-
-    def dispatch(self, planned: PlannedRequest, due_ns: int, on_end: OnEnd) -> None:
-        gevent.spawn(lambda: on_end(self._answer(planned, due_ns)))
-
-    def not_sent(self, planned: PlannedRequest, due_ns: int, why: str) -> None:
-        self.unsent.append((planned, due_ns, why))
-
-    def _answer(self, planned: PlannedRequest, due_ns: int | None) -> int | None:
-        self.sent.append((time.monotonic_ns(), planned, due_ns))
-        self.open += 1
-        self.most_open = max(self.most_open, self.open)
-        gevent.sleep(self.takes_s)
-        self.open -= 1
-        self.ended[planned.request_id] = time.monotonic_ns()
-        is_failed = self.fails_at is not None and planned.turn == self.fails_at
-        return None if is_failed else self.ended[planned.request_id]
-
-
-def level_of(stage, *classes, quota=None):
-    """Worker 0 of one; its level begins in a moment."""
-    raw = {"target": TARGET, "classes": list(classes), "stages": [stage]}
-    plan = parse(raw)
-    load = plan.stages[0]
-    open_parts = any(part.is_open for part in parts(plan, load))
-    n = sum(part.n_seats() for part in parts(plan, load)) + open_parts
-    share = Shard(plan, 0, 1).share(0, load)
-    begin_ns = time.monotonic_ns() + HEAD_START_NS
-    return Level(0, load, share, roles(plan, load, [n])[0], begin_ns, quota)
-
-
-def play(level: Level, endpoint: Endpoint, drain_s: float = 5.0) -> list[str]:
-    """To the level's end; returns what was said when its streams were cancelled."""
-
-    def user() -> None:
-        role = level.take_role()
-        assert role is not None
-        if role.part == CONDUCTOR:
-            Conductor(level, endpoint).play(role)
-        else:
-            closed_seat(level, role, endpoint)
-
-    users = [gevent.spawn(user) for _ in level.roles]
-    cancelled: list[str] = []
-    with gevent.Timeout(10):
-        drain(level, Limits(drain_s=drain_s), cancelled.append)
-        if not cancelled:
-            gevent.joinall(users, raise_error=True)
-    gevent.killall(users)
-    return cancelled
-
-
-def since_begin_ms(level: Level, endpoint: Endpoint) -> list[float]:
-    return [(at_ns - level.begin_ns) / MS for at_ns, _, _ in endpoint.sent]
 
 
 def test_a_closed_level_keeps_its_streams_in_flight_and_sends_its_quota():
@@ -152,24 +75,6 @@ def test_requests_dispatched_or_due_within_the_warm_up_say_so():
             if due_ns is not None or abs(at_ns - level.begin_ns - 100 * MS) > 20 * MS:
                 assert planned.phase == ("warmup" if is_early else "measure")
         assert {planned.phase for _, planned, _ in endpoint.sent} == {"warmup", "measure"}
-
-
-def test_arrivals_begin_when_due_whatever_is_open():
-    stage = {"rate_per_s": 200, "seconds": 0.3}
-    level, endpoint = level_of(stage), Endpoint(takes_s=0.2)
-    asked = [visit.due_ns for visit in level_of(stage).share.arrivals()]
-    play(level, endpoint)
-    assert [planned.due_ns for _, planned, _ in endpoint.sent] == asked
-    assert all(at_ns >= due_ns for at_ns, _, due_ns in endpoint.sent)
-    assert all(due_ns - level.begin_ns == p.due_ns for _, p, due_ns in endpoint.sent)
-    assert level.end_ns > level.deadline_ns  # what was open then went on to its end
-
-
-def test_many_arrivals_due_at_once_are_all_begun():
-    burst = {"arrivals": "gamma", "burstiness": 0.01, "rate_per_s": 2000, "requests": 300}
-    level, endpoint = level_of(burst), Endpoint(takes_s=0)
-    play(level, endpoint)
-    assert len(endpoint.sent) == 300
 
 
 TALK = {"name": "talk", "workload": {"conversation": {"turns": 3, "think_s": 0.03}}}
@@ -275,39 +180,3 @@ def test_a_role_is_played_by_one_user_only():
         Role(0, 1),
         None,
     ]
-
-
-class Slow(Endpoint):
-    """Each dispatch holds up the whole loop."""
-
-    def dispatch(self, planned: PlannedRequest, due_ns: int, on_end: OnEnd) -> None:
-        time.sleep(0.02)
-        super().dispatch(planned, due_ns, on_end)
-
-
-def test_arrivals_that_a_stop_finds_behind_their_schedule_are_recorded():
-    stage = {"kind": "open", "rate_per_s": 500, "arrivals": "constant", "seconds": 1}
-    level, endpoint = level_of(stage), Slow()
-    gevent.spawn_later(0.2, level.stopped.set)
-    play(level, endpoint)
-    due_ns = [due_ns for _, _, due_ns in endpoint.sent] + [
-        due_ns for _, due_ns, _ in endpoint.unsent
-    ]
-    assert len(endpoint.unsent) > 20
-    assert due_ns == [level.begin_ns + n * 2 * MS for n in range(len(due_ns))]
-    assert due_ns[-1] <= level.issue_end_ns < due_ns[-1] + 50 * MS
-    assert {why for _, _, why in endpoint.unsent} == {
-        "not begun when the level ended: the load generator was behind its schedule"
-    }
-
-
-def test_a_mistake_while_a_request_begins_ends_the_level_and_is_raised():
-    level, endpoint = level_of({"kind": "open", "rate_per_s": 100, "requests": 50}), Endpoint()
-
-    def mistaken(*_: object) -> None:
-        raise AssertionError("ours")
-
-    endpoint.dispatch = mistaken
-    with pytest.raises(AssertionError, match="ours"):
-        play(level, endpoint)
-    assert level.end_ns is not None
