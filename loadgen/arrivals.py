@@ -13,7 +13,6 @@ import numpy as np
 from loadgen.curves import Curve, Floats, Ints
 
 BLOCK = 4096
-NO_END_NS = 2**62
 
 Arrivals = Callable[[np.random.Generator, float], Iterator[Floats]]
 
