@@ -10,6 +10,7 @@ from commands.overrides import apply
 from commands.refusal import plan_refusal
 from loadgen.plan import Plan, PlanError, parse, place_of, read
 from loadgen.plan_paths import missing_files
+from loadgen.plan_tables import bad_tables
 
 TARGET_OPTIONS = ("url", "api", "model", "api_key_env")
 QUICK_CONCURRENCY = "1,4,16"
@@ -86,7 +87,7 @@ def checked(raw: dict[str, Any], sets: Sequence[str], where: str) -> Plan:
     except PlanError as error:
         problems += error.problems
     if plan is not None:
-        problems += [*_missing_keys(plan), *missing_files(plan)]
+        problems += [*_missing_keys(plan), *missing_files(plan), *bad_tables(plan)]
     if plan is None or problems:
         raise plan_refusal(where, PlanError(problems))
     return plan
