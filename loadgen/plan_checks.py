@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.plan_load_checks import load_problems
 from loadgen.plan_problem import Problem, problem, target_at, workload_at
+from loadgen.plan_void_checks import void_problems
 from loadgen.plan_work_checks import work_problems
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def problems_of(plan: "Plan") -> list[Problem]:
         *_objectives(plan),
         *work_problems(plan),
         *load_problems(plan),
+        *void_problems(plan),
     ]
 
 
