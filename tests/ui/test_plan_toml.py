@@ -41,7 +41,7 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
 
 @given(
     name=NAMES,
-    class_name=NAMES,
+    class_name=NAMES.filter(str.isprintable),
     body=st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=9), JSON),
     rate=st.floats(0.001, 1000) | st.integers(1, 1000),
 )
