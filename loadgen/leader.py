@@ -23,6 +23,7 @@ from loadgen.machines.fleet import Fleet
 from loadgen.plan import Load
 from loadgen.preparing import prepare
 from loadgen.program import Step
+from loadgen.replay_record import with_replay
 from loadgen.run_ended import RunEnded, StartFailed
 from loadgen.run_folder import RunFolder
 from loadgen.schedule import level_quotas
@@ -159,9 +160,19 @@ class Leader:
             if alive == self._fleet.alive:
                 told_all = {"stage": stage, "load": told(load), "among": alive}
                 self._need_machine().tell("warm", told_all)
-                self._all_answer("warmed", stage)
+                self._note_replay(stage, load, self._all_answer("warmed", stage))
             if alive == self._fleet.alive:
                 return self._fleet.for_all(roles(self._plan, load, seats))
+
+    def _note_replay(self, stage: int, load: Load, warmed: list[dict[str, Any]]) -> None:
+        """Record what the workers, all alike, made of a level's trace."""
+        made = next((one["replay"] for one in warmed if one.get("replay")), None)
+        run = self._folder.read("run.json") or {}
+        if made is None or (replays := with_replay(run.get("replay"), stage, made)) is None:
+            return
+        self._folder.write("run.json", {**run, "replay": replays})
+        for note in made["notes"]:
+            self._note(f"{load.name}: {note}")
 
     def _seat_users(self, wanted: int, alive: list[int]) -> list[int]:
         """Have so many Locust users; how many each worker got, if none was lost meanwhile."""

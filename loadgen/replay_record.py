@@ -1,7 +1,8 @@
 """What was done to a trace to replay it: counts for the record, sentences for the reader."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from loadgen.plan_stages import Replay
 from loadgen.traces.trace import Trace
@@ -29,6 +30,21 @@ class ReplayRecord:
     grid: Grid
     grid_step_s: float | None
     lasts_s: float
+
+
+def told(record: ReplayRecord, notes: Sequence[str]) -> dict[str, Any]:
+    """As a load worker tells it and run.json keeps it."""
+    return {**asdict(record), "notes": list(notes)}
+
+
+def with_replay(
+    kept: list[dict[str, Any]] | None, stage: int, made: dict[str, Any]
+) -> list[dict[str, Any]] | None:
+    """The run's replays and one more; None if that level's is known (it was made ready anew)."""
+    known = kept or []
+    if any(one["stage"] == stage for one in known):
+        return None
+    return [*known, {"stage": stage, **made}]
 
 
 def notes_of(trace: Trace, replay: Replay, record: ReplayRecord) -> tuple[str, ...]:

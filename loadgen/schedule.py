@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from loadgen.level_schedule import LevelSchedule
 from loadgen.plan import ClosedLoop, Load, Plan
 from loadgen.planned import Phase, PlannedRequest, Visit
 from loadgen.prompts.material import Ask, Material, Prompt, assumed
+from loadgen.replay_record import told
 from loadgen.seats import Role, split
 
 __all__ = ["PlannedRequest", "Shard", "Share", "Visit", "quotas"]
@@ -69,6 +71,12 @@ class Share:
         while rows < PREPARED_ROWS and (block := next(self._rows, None)) is not None:
             self._ready.append(block)
             rows += len(block)
+
+    @property
+    def replay_told(self) -> dict[str, Any] | None:
+        """What was made of the level's trace, as the leader keeps it; None if its load is none."""
+        replay = self._schedule.replay
+        return None if replay is None else told(replay.record, replay.notes)
 
     def arrivals(self) -> Iterator[Visit]:
         """This worker's arrivals: every n-th of the whole schedule."""

@@ -126,16 +126,18 @@ class Worker:
 
     def warm(self, stage: int, load: Load) -> None:
         """Make ready for a level before its clock starts; the answer names what failed."""
-        problem = None
+        problem = replay = None
         try:
             share = self._share = self._shard.share(stage, load)
+            replay = share.replay_told
             wanted = self._seats + share.most_within(WARM_OPEN_S)
             if self._plan.connections == "warm":
                 self._senders.warm(min(wanted, self._plan.limits.max_in_flight))
         except (ConnectFailed, ValueError) as failed:  # ValueError: a file of the plan is no good
             problem = str(failed)
         self._collector.freeze()  # a full collection may take longer than the head start of `begin`
-        self._line.send("warmed", {"worker": self.index, "stage": stage, "problem": problem})
+        said = {"worker": self.index, "stage": stage, "problem": problem, "replay": replay}
+        self._line.send("warmed", said)
 
     def begin(self, level: Level) -> None:
         """Run one level to its end and report it; blocks its caller's greenlet."""
