@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from loadgen.plan_problem import Problem, problem, workload_at
+from loadgen.plan_stages import Replay
 
 if TYPE_CHECKING:
     from loadgen.plan import Plan
@@ -30,8 +31,11 @@ def _work_of_a_trace(plan: "Plan") -> Iterator[Problem]:
     kinds = {stage.kind for stage in plan.stages} - {"idle"}
     if kinds != {"replay"}:
         return
+    # A trace of one's own may have a column prefix_group: how long prefixes are, the plan says.
+    formats = {stage.format for stage in plan.stages if isinstance(stage, Replay)}
+    is_public = formats <= {"azure", "mooncake", "burstgpt"}
     for i, traffic in enumerate(plan.traffic()):
-        for name in ("prefix", "conversation"):
+        for name in ("prefix", "conversation") if is_public else ("conversation",):
             if traffic.load is None and getattr(traffic.workload, name) is not None:
                 where = f"{workload_at(plan, i)}.{name}"
                 yield problem(

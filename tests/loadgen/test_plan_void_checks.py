@@ -28,7 +28,14 @@ def test_a_class_with_a_load_of_its_own_has_no_share():
 
 @pytest.mark.parametrize(("work", "name"), [(PREFIX, "prefix"), (TALK, "conversation")])
 def test_a_trace_alone_says_what_its_requests_share(work, name):
-    (told,) = problems(REPLAY, {"kind": "idle", "seconds": 1}, workload=work)
+    public = {**REPLAY, "format": "azure"}
+    (told,) = problems(public, {"kind": "idle", "seconds": 1}, workload=work)
     assert told.startswith(f"workload.{name} is given, but every stage replays a trace")
     assert problems(REPLAY, CLOSED, workload=work) == []
     assert problems(REPLAY, classes=[CHAT, {**OWN, "workload": work}]) == []
+
+
+@pytest.mark.parametrize("format_", ["auto", "csv", "jsonl"])
+def test_a_trace_of_ones_own_may_name_groups_whose_prefix_the_plan_measures(format_):
+    assert problems({**REPLAY, "format": format_}, workload=PREFIX) == []
+    assert problems({**REPLAY, "format": format_}, workload=TALK) != []
