@@ -35,14 +35,22 @@ def worker(master: str, secret_env: str | None, once: bool) -> None:
     from loadgen.machines.addresses import parsed
     from loadgen.machines.channel import Refused
     from loadgen.machines.outpost import Outpost
+    from loadgen.machines.secret import is_loopback
 
+    secret = _secret(secret_env)
     try:
-        parsed(master)
+        host, _ = parsed(master)
     except ValueError as error:
         raise Refusal(f"--master {error}.") from None
+    if secret is None and not is_loopback(host):
+        raise Refusal(
+            f"--master {master} is another machine, and no secret is set: whoever answers there "
+            f"could have this one send load. Put the run's secret into {SECRET_ENV}, or name its "
+            "variable with --secret-env."
+        )
     raise_open_files()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stopped service leaves in order
-    outpost = Outpost(master, _secret(secret_env), data_folder(), _say)
+    outpost = Outpost(master, secret, data_folder(), _say)
     try:
         outpost.serve(runs=1 if once else None)
     except Refused:
