@@ -67,7 +67,7 @@ def forecast(plan: Plan) -> Forecast:
 def forecast_text(cost: Forecast) -> str:
     """The head line: `1 min 40 s · about 780 requests · 200,000 tokens in, 100,000 out`."""
     open_ended = any(level.hint for level in cost.levels)
-    parts = [f"**{'up to about ' if open_ended else ''}{seconds(cost.total_s)}**"]
+    parts = [f"**{'Up to about ' if open_ended else ''}{seconds(cost.total_s)}**"]
     if cost.requests:
         about = "about " if cost.is_guessed else ""
         more = " and those of its search for levels" if open_ended else ""

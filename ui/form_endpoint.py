@@ -1,5 +1,6 @@
 """The endpoints of the form: the simulator or a server, what it costs, and servers beside it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -47,12 +48,17 @@ def price_fields(fields: Fields) -> Form:
     return {"prices": prices or None}
 
 
-def further_endpoints(fields: Fields) -> list[Form]:
-    """Servers that classes of traffic may go to instead; each with a name."""
+def further_endpoints(fields: Fields, mark: Callable[[str, Any], None]) -> list[Form]:
+    """Servers that classes of traffic may go to instead; each with a name.
+
+    mark: called with each one's step and container, where its problems will be shown.
+    """
     found: list[Form] = []
     for number in range(1, how_many(fields, "target") + 1):
         one = fields.under(f"target{number}_")
-        with st.container(border=True, key=f"box_target{number}"):
+        box = st.container(border=True, key=f"box_target{number}")
+        mark(f"target{number}", box)
+        with box:
             name = one.text("name", "Name", f"second-{number}" if number > 1 else "second")
             found.append({"name": name, **_server(one), **_more_fields(one), **price_fields(one)})
     grow_or_shrink(fields, "target", ("Add an endpoint", "Remove the last endpoint"))

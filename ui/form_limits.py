@@ -25,7 +25,9 @@ def limit_fields(fields: Fields) -> Form:
     """Limits of the whole run and of each request; empty: none."""
     under, form = fields.under("limit_"), Form()
     st.markdown("**The run ends at**")
-    for column, (name, title, kind) in zip(st.columns(4), RUN_LIMITS, strict=True):
+    for column, (name, title, kind) in zip(
+        st.columns(4, vertical_alignment="bottom"), RUN_LIMITS, strict=True
+    ):
         with column:
             read = under.whole if kind == "whole" else under.number
             form[name] = read(name, title, None, placeholder="no limit")
@@ -40,7 +42,9 @@ def limit_fields(fields: Fields) -> Form:
             "failed_share", "this share", None, step=0.05, placeholder="no limit"
         )
     st.markdown("**A request is given up after**")
-    for column, (name, title, usual) in zip(st.columns(4), REQUEST_LIMITS, strict=True):
+    for column, (name, title, usual) in zip(
+        st.columns(4, vertical_alignment="bottom"), REQUEST_LIMITS, strict=True
+    ):
         with column:
             form[name] = under.number(name, title, usual)
     form["max_in_flight"] = under.whole(

@@ -135,6 +135,9 @@ def _replay(fields: Fields) -> Form:
     form: Form = {
         "file": fields.text("file", "Trace file", placeholder="trace.csv, on this machine")
     }
+    st.caption(
+        "When requests are sent, and how long they are, is the trace's; the rest is step 2's."
+    )
     left, right = st.columns(2)
     with left:
         form["format"] = fields.select("format", "Format", TRACES)

@@ -51,7 +51,9 @@ def shape_fields(fields: Fields) -> Form:
         )
     numbers = NUMBERS.get(shape, ())
     for column, (name, title, otherwise) in zip(
-        st.columns(len(numbers)) if numbers else (), numbers, strict=True
+        st.columns(len(numbers), vertical_alignment="bottom") if numbers else (),
+        numbers,
+        strict=True,
     ):
         with column:
             form[name] = fields.number(name, title, otherwise)

@@ -24,11 +24,11 @@ PAUSES: dict[str, tuple[str, ...]] = {
 
 KIND_TITLES = {
     FIXED: "exactly",
-    "uniform": "evenly between",
-    "normal": "normal around",
-    "lognormal": "lognormal, long tail",
-    "exponential": "exponential around",
-    "file": "as in a file",
+    "uniform": "uniform",
+    "normal": "normal",
+    "lognormal": "lognormal",
+    "exponential": "exponential",
+    "file": "from a file",
 }
 
 

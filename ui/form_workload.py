@@ -1,6 +1,7 @@
 """What requests ask for: lengths in sight, the rest below; for one kind of traffic or several."""
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -135,8 +136,13 @@ def _file_fields(fields: Fields) -> Form:
     return form
 
 
-def traffic_fields(fields: Fields) -> tuple[Form | None, list[Form]]:
-    """(the workload, no classes) of simple plans, or (None, the classes of traffic)."""
+def traffic_fields(
+    fields: Fields, mark: Callable[[str, Any], None]
+) -> tuple[Form | None, list[Form]]:
+    """(the workload, no classes) of simple plans, or (None, the classes of traffic).
+
+    mark: called with each class's step and container, where its problems will be shown.
+    """
     n = how_many(fields, "class")
     if n == 0:
         workload = workload_fields(fields)
@@ -144,7 +150,9 @@ def traffic_fields(fields: Fields) -> tuple[Form | None, list[Form]]:
         return workload, []
     classes: list[Form] = []
     for number in range(1, n + 1):
-        with st.container(border=True, key=f"box_class{number}"):
+        box = st.container(border=True, key=f"box_class{number}")
+        mark(f"class{number}", box)
+        with box:
             classes.append(_class_fields(fields.under(f"class{number}_"), number, fields))
     _class_buttons(fields)
     return None, classes

@@ -53,7 +53,8 @@ def load_preview(cost: Forecast, names: Sequence[str]) -> Preview:
 def _edges(total_s: float) -> Floats:
     """Seconds, or longer steps, so that there are at most MOST_BINS of them."""
     width = next((w for w in WIDTHS_S if total_s / w <= MOST_BINS), WIDTHS_S[-1])
-    return np.append(np.arange(0.0, max(total_s, 1e-9), width), total_s)
+    end_s = total_s or 1.0  # of a trace whose requests are all due at once
+    return np.append(np.arange(0.0, end_s, width), end_s)
 
 
 def _rate_lines(

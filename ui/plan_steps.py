@@ -9,6 +9,7 @@ import streamlit as st
 from ui.card import card
 from ui.form_endpoint import endpoint_fields, further_endpoints, price_fields
 from ui.form_limits import limit_fields, sender_fields
+from ui.form_lists import how_many
 from ui.form_load import load_fields
 from ui.form_objectives import objective_fields
 from ui.form_places import Problem
@@ -51,13 +52,13 @@ def read_steps(fields: Fields, boxes: Boxes) -> Form:
     boxes.mark("endpoint", box)
     with box:
         form["target"] = endpoint_fields(fields)
-        with st.expander("Prices, further endpoints"):
+        with st.expander("Prices, further endpoints", expanded=how_many(fields, "target") > 0):
             form["target"] |= price_fields(fields)
-            form["targets"] = further_endpoints(fields)
+            form["targets"] = further_endpoints(fields, boxes.mark)
     box = card("workload", "2 · Workload", height="content")
     boxes.mark("workload", box)
     with box:
-        form["workload"], form["classes"] = traffic_fields(fields)
+        form["workload"], form["classes"] = traffic_fields(fields, boxes.mark)
     box = card("load", "3 · Load", height="content")
     boxes.mark("load", box)
     with box:

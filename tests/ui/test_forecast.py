@@ -110,7 +110,7 @@ def test_what_a_search_will_try_is_unknown_until_it_runs(name):
     asked = plan(*STAGES[name], slos=[{"metric": "ttft", "max_ms": 500}])
     cost = forecast(asked)
     assert "unknown until it runs" in cost.notes[0]
-    assert "up to about" in forecast_text(cost)
+    assert "Up to about" in forecast_text(cost)
     assert not load_preview(cost, ["default"]).charts
 
 
@@ -174,3 +174,12 @@ def test_a_trace_has_its_own_lengths(tmp_path):
     cost = forecast(plan({"kind": "replay", "file": str(trace)}))
     assert (cost.requests, cost.input_tokens, cost.output_tokens) == (3, 600, 60)
     assert values_of(load_preview(cost, ["default"])) == [1, 1, 1, 1]
+
+
+def test_requests_that_are_all_due_at_once_are_drawn_in_their_second(tmp_path):
+    trace = tmp_path / "trace.csv"
+    trace.write_text("t_s,prompt_tokens,output_tokens\n" + "7,100,10\n" * 5)
+    assert values_of(preview_of(plan({"kind": "replay", "file": str(trace), "from_s": 7}))) == [
+        5,
+        5,
+    ]
