@@ -36,9 +36,13 @@ def gamma(rng: np.random.Generator, burstiness: float) -> Iterator[Floats]:
     """Independent gamma gaps of shape `burstiness` and mean 1.
 
     Their standard deviation is 1/sqrt(burstiness): 1 is Poisson, below 1 come bursts and lulls,
-    above 1 it is more even than chance.
+    above 1 it is more even than chance.  A stage begins anywhere in a gap, and longer ones hold more
+    of its possible beginnings: the first is a random part of a gap drawn by its length, a gamma of
+    shape + 1.  Beginning with an arrival instead, a short stage of bursts had too many.
+    Source: Cox, Renewal Theory, 1962, ch. 2.2 (equilibrium renewal process).
     """
-    return _sums(lambda n: rng.standard_gamma(burstiness, n) / burstiness)
+    first = rng.random() * rng.standard_gamma(burstiness + 1) / burstiness
+    return _sums(lambda n: rng.standard_gamma(burstiness, n) / burstiness, first)
 
 
 ARRIVALS: dict[str, Arrivals] = {"poisson": poisson, "constant": constant, "gamma": gamma}
@@ -66,8 +70,12 @@ def due_ns(operational: Iterator[Floats], curve: Curve, requests: int | None) ->
             return
 
 
-def _sums(gaps: Callable[[int], Floats]) -> Iterator[Floats]:
+def _sums(gaps: Callable[[int], Floats], first: float | None = None) -> Iterator[Floats]:
+    """Blocks of arrivals with these gaps; first: the first one, if it is no gap from 0."""
     upto = 0.0
+    if first is not None:
+        yield np.array([first])
+        upto = first
     while True:
         block = upto + np.cumsum(gaps(BLOCK))
         yield block

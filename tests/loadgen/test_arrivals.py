@@ -80,9 +80,21 @@ def test_a_constant_rate_begins_at_once_and_never_drifts():
     assert abs(due - np.arange(len(due)) * 1e9 / 3).max() < 2
 
 
-def test_gamma_of_shape_one_is_poisson():
-    a, b = (np.random.default_rng(5) for _ in range(2))
-    assert np.array_equal(next(gamma(a, 1.0)), next(poisson(b, 1.0)))
+@pytest.mark.parametrize("burstiness", [0.1, 1.0, 4.0])
+def test_short_stages_of_gamma_have_as_many_arrivals_as_their_area(burstiness):
+    counts = [
+        len(arrivals("gamma", curve(20.0, 2.0), seed=seed, burstiness=burstiness))
+        for seed in range(4000)
+    ]
+    # Bursts of shape k scatter counts by sqrt(1/k) more than chance does.
+    deviation = np.sqrt(40 / burstiness / len(counts))
+    assert np.mean(counts) == pytest.approx(40, abs=4 * deviation)
+
+
+def test_gamma_of_shape_one_begins_as_poisson_does():
+    first = [next(gamma(np.random.default_rng(seed), 1.0))[0] for seed in range(20_000)]
+    assert np.mean(first) == pytest.approx(1, abs=0.03)
+    assert np.std(first) == pytest.approx(1, abs=0.04)
 
 
 @pytest.mark.parametrize("burstiness", [0.1, 0.5, 1.0, 4.0])
