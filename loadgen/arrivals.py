@@ -36,9 +36,9 @@ def gamma(rng: np.random.Generator, burstiness: float) -> Iterator[Floats]:
     """Independent gamma gaps of shape `burstiness` and mean 1.
 
     Their standard deviation is 1/sqrt(burstiness): 1 is Poisson, below 1 come bursts and lulls,
-    above 1 it is more even than chance.  A stage begins anywhere in a gap, and longer ones hold more
-    of its possible beginnings: the first is a random part of a gap drawn by its length, a gamma of
-    shape + 1.  Beginning with an arrival instead, a short stage of bursts had too many.
+    above 1 it is more even than chance.  A stage begins anywhere in a gap, and long gaps hold more
+    such beginnings: the first is a random part of a gap drawn by its length, a gamma of shape + 1.
+    If it began with an arrival, a short stage of bursts would have too many.
     Source: Cox, Renewal Theory, 1962, ch. 2.2 (equilibrium renewal process).
     """
     first = rng.random() * rng.standard_gamma(burstiness + 1) / burstiness

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.arrivals import ARRIVALS, constant, due_ns, gamma, poisson
+from loadgen.arrivals import ARRIVALS, constant, due_ns, gamma
 from loadgen.curves import Curve
 from loadgen.plan_shapes import Day, Ramp, Spike, Steps
 from loadgen.shapes import curve
