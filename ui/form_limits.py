@@ -15,7 +15,7 @@ REQUEST_LIMITS = (
     ("request_s", "Seconds of a request", 600.0),
     ("silence_s", "Seconds of silence", 120.0),
     ("connect_s", "Seconds to connect", 10.0),
-    ("drain_s", "Seconds to finish, at a level's end", 30.0),
+    ("drain_s", "Seconds to drain", 30.0),
 )
 WHEN_LOST = {"stop": "the run stops", "go_on": "the others go on"}
 CONNECTIONS = {"warm": "kept open", "cold": "a new one for each request"}

@@ -115,7 +115,7 @@ def _streams(part: LoadPart, t_s: Floats) -> Floats:
 def _overlaps(
     edges: Floats, begin: float, end: float
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return (edges[1:] > begin) & (edges[:-1] < end)
+    return (edges[1:] > begin) & (edges[:-1] < max(end, begin + 1e-9))  # also where it is no time
 
 
 def _line(name: str, number: int, values: list[float | None]) -> Line:

@@ -179,7 +179,7 @@ def test_a_trace_has_its_own_lengths(tmp_path):
 def test_requests_that_are_all_due_at_once_are_drawn_in_their_second(tmp_path):
     trace = tmp_path / "trace.csv"
     trace.write_text("t_s,prompt_tokens,output_tokens\n" + "7,100,10\n" * 5)
-    assert values_of(preview_of(plan({"kind": "replay", "file": str(trace), "from_s": 7}))) == [
+    assert values_of(preview_of(plan({"kind": "replay", "file": str(trace)}))) == [
         5,
         5,
     ]
