@@ -182,7 +182,13 @@ class Pool:
     def _send(self, answer: Answer, connection: Connection) -> None:
         answer.segments = connection.segments
         answer.segments.begin()
-        connection.send(answer.call.head_and_body)
+        try:
+            connection.send(answer.call.head_and_body)
+        except Exception as error:  # TLS or HTTP/2 will not carry it: no reader will see its end
+            connection.close()
+            said = f"The request cannot be sent ({type(error).__name__}: {error})."
+            self._loop.run_callback(self._finish, answer, "reset", said)  # after its open record
+            return
         answer.begin(connection)
         connection.on_readable(reader(answer, connection, self._reading))
 

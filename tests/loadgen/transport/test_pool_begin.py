@@ -5,8 +5,10 @@ import time
 import gevent
 import pytest
 from gevent import get_hub, getcurrent
+from h2_server import h2_script, streamed
 from scripted_server import CHUNKED, OK, answers, chunk, free_port, started
 
+from loadgen.transport.call import Call
 from loadgen.transport.endpoint import Endpoint
 from storage.raw_record import SpoolError
 
@@ -215,3 +217,14 @@ def test_a_mistake_of_who_is_told_is_not_taken_for_the_endpoints(serve, asker, t
     told.wait(1)
     assert "ConnectionResetError: ours" in capsys.readouterr().err
     assert (a.closed()["cause"], a.pool.open_connections) == ("done", 1)
+
+
+def test_a_request_that_no_connection_can_carry_ends_as_any_other(serve, asker, told):
+    server = serve(h2_script(streamed(b"data: 1\n\n"), []))
+    a = asker(Endpoint("http", server.host, server.port, http="2"))
+    a.pool.begin(Call(7, b"no request at all", {"request_id": 7}), told)
+    assert told.causes(1) == ["reset"]
+    assert "cannot be sent" in told.ends[0].detail
+    assert (a.pool.in_flight, a.closed(7)["cause"]) == (0, "reset")
+    a.begin(told)
+    assert told.causes(2)[1] == "done"
