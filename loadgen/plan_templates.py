@@ -32,7 +32,7 @@ class Sweep(Ended):
     concurrency: list[Streams] | None = Field(default=None, min_length=1, max_length=200)
     rate_per_s: list[PerSecond] | None = Field(default=None, min_length=1, max_length=200)
     doubling: Doubling | None = None
-    arrivals: Literal["poisson", "constant", "gamma"] = "poisson"
+    arrivals: Literal["poisson", "constant"] = "poisson"  # of rates
 
     @model_validator(mode="after")
     def _has_levels(self) -> Self:
@@ -58,7 +58,7 @@ class Search(Part):
     most_requests: Annotated[int, Field(ge=1)] = 2_000  # of one probe
     warmup_s: Annotated[float, Field(ge=0, le=86_400)] = 0
     requests: None = None
-    arrivals: Literal["poisson", "constant", "gamma"] = "poisson"
+    arrivals: Literal["poisson", "constant"] = "poisson"  # of rates
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:

@@ -31,6 +31,8 @@ TRACES = {
 }
 GRIDS = {"verbatim": "as in the trace", "spread": "spread over its steps"}
 
+TEMPLATE_ARRIVALS = {name: ARRIVALS[name] for name in ("poisson", "constant")}
+
 
 def load_fields(fields: Fields, mark: Callable[[str, Any], None]) -> list[Form]:
     """Step 3: the blocks, as ui.form_stages.stages_raw takes them.
@@ -101,7 +103,7 @@ def _sweep(fields: Fields) -> Form:
             )
     form |= _end(fields)
     with _more("Arrivals, warm-up"):
-        return form | {"arrivals": _process(fields)} | _warmup(fields)
+        return form | {"arrivals": _process(fields, TEMPLATE_ARRIVALS)} | _warmup(fields)
 
 
 def _search(fields: Fields) -> Form:
@@ -128,7 +130,7 @@ def _search(fields: Fields) -> Form:
             )
         with right:
             form["confidence"] = fields.number("confidence", "Confidence", 0.95, step=0.01)
-        return form | {"arrivals": _process(fields)} | _warmup(fields)
+        return form | {"arrivals": _process(fields, TEMPLATE_ARRIVALS)} | _warmup(fields)
 
 
 def _replay(fields: Fields) -> Form:
@@ -185,7 +187,7 @@ def think(fields: Fields) -> Form:
 
 def arrivals(fields: Fields) -> Form:
     """How arrivals come about; in bursts by how much."""
-    form: Form = {"arrivals": _process(fields), "burstiness": None}
+    form: Form = {"arrivals": _process(fields, ARRIVALS), "burstiness": None}
     if form["arrivals"] == "gamma":
         form["burstiness"] = fields.number(
             "burstiness", "Burstiness", 0.5, step=0.1, help="Gamma's shape; below 1: in bursts."
@@ -193,8 +195,8 @@ def arrivals(fields: Fields) -> Form:
     return form
 
 
-def _process(fields: Fields) -> str:
-    return fields.select("arrivals", "Arrivals", ARRIVALS)
+def _process(fields: Fields, offered: dict[str, str]) -> str:
+    return fields.select("arrivals", "Arrivals", offered)
 
 
 def _end(fields: Fields) -> Form:

@@ -152,6 +152,10 @@ ONE_MISTAKE = {
         stage(rate_per_s=1, think_s=2),
         "stages[0].think_s is a field of kind 'closed', and not of this one.",
     ),
+    "a search in bursts": (
+        {**stage(kind="search", arrivals="gamma"), "slos": [SLO]},
+        "stages[0].arrivals is 'gamma'",
+    ),
     "bursts without gamma": (stage(rate_per_s=1, burstiness=0.5), "stages[0] has a burstiness"),
     "an unknown shape": (stage(rate_per_s={"shape": "sine"}), "stages[0].rate_per_s is no load;"),
     "a ramp without an end": (
