@@ -62,7 +62,7 @@ def _run(reading: Reading) -> Json:
         "connections": reading.plan.connections if reading.plan else None,
         "dropped_fields": _parsed(row.get("dropped_fields")) or [],
         "self_test": _parsed(row.get("self_test")),
-        "notes": _parsed(row.get("notes")) or [],
+        "notes": [*(_parsed(row.get("notes")) or []), *_silent(reading)],
         "host": _text(row.get("host")),
         "machines": reading.facts.get("machines"),
         "targets": reading.facts.get("targets"),
@@ -71,6 +71,17 @@ def _run(reading: Reading) -> Json:
         "model": reading.plan.target.model if reading.plan else _text(row.get("model")),
         "target": reading.plan.target.url if reading.plan else _text(row.get("url")),
     }
+
+
+def _silent(reading: Reading) -> list[str]:
+    """A sentence for each class of the plan that no request of a run with requests was of."""
+    sent = {name for stage in reading.stages for name in words(stage.requests, "traffic_class")}
+    traffic = reading.plan.traffic() if reading.plan else ()
+    return [
+        f"Class {one.name} sent nothing: with so few requests or streams its share is none."
+        for one in traffic
+        if sent and one.name not in sent
+    ]
 
 
 def _validity(found: list[Json]) -> Json:

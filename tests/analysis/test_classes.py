@@ -96,3 +96,11 @@ def test_prompts_that_the_server_counts_otherwise_are_a_warning():
     other = {"prompts": {"default": {"overhead_tokens": 3}}}
     for level in (asked_and_counted(other), asked_and_counted({}, counted=280)):
         assert level["prompt_lengths"]["sentence"] in level["warnings"]
+
+
+def test_a_class_whose_share_was_none_is_named():
+    rows = back_to_back(40, traffic_class="chat")
+    made_from = plan(classes=[{"name": "chat"}, {"name": "rare", "share": 0.001}])
+    found = show_of(read(Made(rows, [stage(0, "c=1", 0, 12 * SECOND)], made_from).ask, UID))
+    assert [note for note in found["run"]["notes"] if "Class rare sent nothing" in note]
+    assert not [note for note in found["run"]["notes"] if "Class chat" in note]
