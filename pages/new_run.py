@@ -13,7 +13,7 @@ from ui.form_places import Problem
 from ui.form_source import asked_source, fields_of, show_source, upload
 from ui.form_start import outlook_of, show_files, show_outlook
 from ui.plain import counted
-from ui.plan_form import plan_of, suggested_name
+from ui.plan_form import bad_files, plan_of, suggested_name
 from ui.plan_source import Source
 from ui.plan_steps import Boxes, read_steps
 
@@ -21,7 +21,8 @@ from ui.plan_steps import Boxes, read_steps
 def planned(source: Source, boxes: Boxes) -> tuple[Plan | None, list[Problem]]:
     """The plan of the form under a name, or of the file as it is; else what is wrong with it."""
     if not is_form:
-        return source.plan, []
+        told = bad_files(source.plan) if source.plan else []
+        return (None if told else source.plan), [Problem("start", "", text) for text in told]
     suggested = suggested_name(form)
     name = fields_of(source).text(
         "name", "Name of the run", bind=None, max_chars=200, placeholder=suggested

@@ -129,6 +129,8 @@ class Places:
         is_level = rest in (["concurrency"], ["rate_per_s"])
         if size > 1 and is_level:
             return step, f"Level {level + 1}"
+        if rest == ["file"]:
+            return step, "Trace file"
         return step, labelled(rest) or ("Each level" if size > 1 else "This load")
 
 

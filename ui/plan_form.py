@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from loadgen.plan import Plan, PlanError, Target, parse
+from loadgen.plan_paths import missing_files
+from loadgen.plan_tables import bad_tables
 from simulator.profiles import PROFILES
 from ui.form_places import Places, Problem
 from ui.form_spread import Form, given
@@ -17,7 +19,8 @@ OWN_ENDPOINT, SIMULATOR = "My endpoint", "Simulator"
 def plan_of(form: Form, environ: Mapping[str, str]) -> tuple[Plan | None, list[Problem]]:
     """The plan, or every mistake in it, each with the step where it is mended.
 
-    environ: the variables that the run will see; a key's variable must be among them.
+    environ: the variables that the run will see; a key's variable must be among them.  Files that
+    the plan names are looked for.
     """
     stages, origins = stages_raw(form["stages"])
     names = [target["name"].strip() for target in form["targets"]]
@@ -29,8 +32,13 @@ def plan_of(form: Form, environ: Mapping[str, str]) -> tuple[Plan | None, list[P
     except PlanError as error:
         problems += dict.fromkeys(map(places.problem, error.problems))
     if plan:
-        problems += _unset_keys(plan, environ)
+        problems += _unset_keys(plan, environ) + list(map(places.problem, bad_files(plan)))
     return (None if problems else plan), problems
+
+
+def bad_files(plan: Plan) -> list[str]:
+    """What the run would not find or could not read, a sentence each, as `headway run` says it."""
+    return [*missing_files(plan), *bad_tables(plan)]
 
 
 def raw_plan(form: Form) -> Form:

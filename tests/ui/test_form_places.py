@@ -16,6 +16,7 @@ PLACES = Places(origins=[(0, 0), (0, 1), (1, 0)], targets=["b"])
         ("stages[0] never ends.", "stage1", "Each level never ends."),
         ("stages[2] never ends.", "stage2", "This load never ends."),
         ("stages[2].rate_per_s.end is -1.", "stage2", "Requests per second, end is -1."),
+        ("stages[2].file is 'x'.", "stage2", "Trace file is 'x'."),
         ("stages are all idle.", "stage1", "Stages are all idle."),
         ("classes[1].workload.prompt_tokens.sd is -1.", "class2", "Prompt tokens, standard"),
         ("classes[0].load.concurrency is 0.", "class1", "Streams in flight is 0."),

@@ -35,6 +35,7 @@ def here(tmp_path, monkeypatch):
     """A working folder with the files that plans name."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "trace.csv").write_text("t_s,prompt_tokens,output_tokens\n" + "60,100,10\n" * 20)
+    (tmp_path / "a.pem").touch()
     (tmp_path / "load.csv").write_text("0,1\n10,5\n")
     (tmp_path / "lengths.csv").write_text("out\n10\n20\n")
     (tmp_path / "prompts.jsonl").write_text('{"q": "Why?", "n": 5}\n')
@@ -232,5 +233,5 @@ def test_a_mistake_in_a_class_is_told_in_its_step(data):
 def test_a_trace_that_is_not_there_is_told_before_the_run(data, here):
     app = open_page("new_run", preset="trace")
     app.text_input(key="file").set_value("nowhere.csv").run()
-    assert r"nowhere\.csv" in words_of(app)
+    assert r"Trace file is \'nowhere\.csv\'\; there is no such file\." in words_of(app)
     assert start_button(app).disabled

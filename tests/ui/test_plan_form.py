@@ -155,3 +155,11 @@ def test_a_run_nobody_named_is_named_after_its_model_and_load():
     assert suggested_name(GOOD) == "m: 1–8 streams, 4 levels"
     empty = changed(target={"model": ""}, stages=load(levels=""))
     assert suggested_name(empty) == "run"
+
+
+def test_a_file_that_is_not_there_is_told_where_it_is_named(tmp_path):
+    replay = form_of(parse(PLANS["replay"]))["stages"]
+    (problem,) = problems_of(stages=[{**replay[0], "file": str(tmp_path / "none.csv")}])
+    assert problem.step == "stage1"
+    assert problem.text.startswith("Trace file is '")
+    assert problem.text.endswith("there is no such file.")
