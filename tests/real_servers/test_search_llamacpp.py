@@ -11,10 +11,10 @@ from tests.run_headway import headway_in
 
 # The wheel exists for Linux, macOS and Windows on the common processors, and not elsewhere.
 pytest.importorskip("xllamacpp", reason="no xllamacpp wheel for this platform (llama.cpp's server)")
-pytestmark = [pytest.mark.slow, pytest.mark.real_server, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.real_server, pytest.mark.timeout(1200)]
 
 TRIES = 3
-MOST_S = 400
+MOST_S = 600
 PLAN = """
 name = "search"
 [target]
@@ -27,7 +27,7 @@ output_tokens = 24
 concurrency = 4
 requests = 40
 """
-SEARCH = '[{kind="search", low=2, high=16, seconds=60, tolerance=0.3}]'
+SEARCH = '[{kind="search", low=2, high=32, seconds=60, tolerance=0.3}]'
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def goal(headway, url):
     A request beyond the slots waits for about the time of one answer.
     """
     (full,) = measured(headway, url)["levels"]
-    return round(full["metrics"]["ttft"]["p50"] + full["metrics"]["e2e"]["p50"] * 0.6, 1)
+    return round(full["metrics"]["ttft"]["p95"] + full["metrics"]["e2e"]["p50"] * 0.6, 1)
 
 
 @pytest.fixture(scope="module")
@@ -96,12 +96,13 @@ def test_it_finds_a_load_that_holds_and_says_on_what_it_is_based(search, goal):
     assert search["slo"]["result"] == "met"
 
 
-def test_the_limit_lies_near_the_servers_slots(search):
+def test_it_ends_where_streams_wait_for_a_slot(search):
+    """With four times as many streams as slots each waits for some three answers of others."""
     (answer,) = search["search"]
     if is_busy():
         pytest.skip("this machine is busy with other work, which makes each answer late by itself")
-    assert 2 <= answer["value"] < 2 * SLOTS
-    assert answer["high"] is None or answer["high"] <= 16
+    assert 2 <= answer["value"] < 4 * SLOTS
+    assert answer["value"] < answer["high"] <= 4 * SLOTS
 
 
 def test_what_it_found_holds_in_a_run_of_its_own(headway, url, search, objective):
@@ -111,7 +112,7 @@ def test_what_it_found_holds_in_a_run_of_its_own(headway, url, search, objective
         pytest.skip("nothing was found, which the first test judges")
     seen = []
     while len(seen) < TRIES and "met" not in [slo["result"] for slo in seen]:
-        stages = f"stages=[{{concurrency={value:g}, requests=150}}]"
+        stages = f"stages=[{{concurrency={value:g}, requests=100}}]"
         (level,) = measured(headway, url, objective, stages)["levels"]
         seen += level["slos"]
     if "met" not in [slo["result"] for slo in seen] and is_busy():
