@@ -6,8 +6,8 @@ from ui.form_spread import Form
 from ui.form_widgets import Fields
 
 RUN_LIMITS = (
-    ("requests", "Requests", "whole"),
-    ("seconds", "Seconds", "number"),
+    ("requests", "Requests of the run", "whole"),
+    ("seconds", "Seconds of the run", "number"),
     ("tokens", "Tokens, in and out", "whole"),
     ("dollars", "US$, by the prices", "number"),
 )
