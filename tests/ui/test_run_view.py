@@ -11,6 +11,7 @@ def level(stage, in_flight=1.0, tps=50.0, result=None, n=50):
     return {
         "stage": stage,
         "name": stage,
+        "kind": "closed",
         "mean_in_flight": in_flight,
         "slos": [{"result": result, "metric": "ttft", "max_ms": 500}] if result else [],
         "metrics": {"ttft": {"n": n}, "tps_system": {"value": tps}},
