@@ -31,5 +31,7 @@ def told(load: Load) -> dict[str, Any]:
 
 
 def _rate_per_s(load: Load) -> float | None:
-    is_constant = isinstance(load, OpenLoop) and isinstance(load.rate_per_s, float | int)
-    return float(load.rate_per_s) if is_constant else None  # type: ignore[arg-type, union-attr]
+    """None where there is no rate, or none that stays the same."""
+    if isinstance(load, OpenLoop) and isinstance(load.rate_per_s, float | int):
+        return float(load.rate_per_s)
+    return None
