@@ -11,7 +11,7 @@ T0_NS = 1_000_000_000
 
 def decoded(**more: object) -> Decoded:
     void = {"tokens": np.empty(0, TOKEN_EVENT), "rows": [], "pulses": []}
-    return Decoded(**{"seq": 4, "t_us": 99, **void, **more})  # type: ignore[arg-type]
+    return Decoded(**{"seq": 4, "t_us": 99, **void, **more})  # type: ignore[arg-type]  # any field
 
 
 def meta(**more: object) -> dict:
@@ -34,7 +34,7 @@ def began(**more: object) -> dict:
 
 def ended(**more: object) -> dict:
     times = {"send_us": 1_000, "first_token_us": 5_000, "last_token_us": 25_000, "end_us": 26_000}
-    row = RequestRow(7, "x", 0, 2, "measure", "complete", 900, **{**times, **more})  # type: ignore[arg-type]
+    row = RequestRow(7, "x", 0, 2, "measure", "complete", 900, **{**times, **more})  # type: ignore[arg-type]  # any field
     (found,) = probe_rows(decoded(rows=[row]), T0_NS, [])["ended"]
     return dict(zip(ENDED, found, strict=True))
 
