@@ -82,18 +82,23 @@ class Fleet:
             addresses.own(addresses.to_bind(bind), machine.port),
             machines.secret_env if machines else None,
         )
-        if machines and machines.workers:
-            shown = addresses.told(bind, machine.port)
-            self._remote = RemoteWorkers(board.outposts, machines, shown)
-            self._remote.gather(say, pause)
-        deadline_s = time.monotonic() + WORKERS_START_S
-        while machine.ready() < self._plan.n_workers:
+        try:
+            if machines and machines.workers:
+                shown = addresses.told(bind, machine.port)
+                self._remote = RemoteWorkers(board.outposts, machines, shown)
+                self._remote.gather(say, pause)
+            self._wait_for(machine, pause)
+        finally:  # whether all came or not: what these workers wrote is to be decoded
+            self._crew.start_decoders()
+        self._write_machines()
+
+    def _wait_for(self, machine: Leading, pause: Pause) -> None:
+        """Until every worker has reported; raises RunEnded if one does not."""
+        deadline_s, n = time.monotonic() + WORKERS_START_S, self._plan.n_workers
+        while machine.ready() < n:
             if time.monotonic() > deadline_s:
-                n = self._plan.n_workers
                 raise RunEnded("failed", f"The {n} load workers did not report; see the run's log.")
             pause(0.05)
-        self._crew.start_decoders()
-        self._write_machines()
 
     def pulse(self, pulse: dict[str, Any]) -> None:
         """A worker's last second."""

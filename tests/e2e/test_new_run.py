@@ -33,6 +33,8 @@ def test_a_preset_of_two_classes_is_previewed_started_and_watched_live(new_tab):
     tab.page.get_by_role("radio", name="Mixed").click()
     tab.wait_for("1 min", 90)
     tab.wait_for("Arrivals", 90)
+    for line in range(2):  # a chart draws its lines a moment after its title
+        tab.page.locator("path.line").nth(line).wait_for(state="attached")
     assert tab.page.locator("path.line").count() == 2
     assert "preset=mixed" in tab.page.url
     tab.page.get_by_label("Requests per second, one level each").fill("2")
