@@ -52,17 +52,25 @@ class Store:
         """The same as an Arrow table, as the store sent it."""
         asked = question(name, args)
         try:
-            raw = self._exchange(asked)
+            raw = self._exchange(asked, self._answer_within_s)
         except (EOFError, ConnectionError):  # the store has gone: start it, ask once more
             self.close()
             try:
-                raw = self._exchange(asked)
+                raw = self._exchange(asked, self._answer_within_s)
             except (EOFError, ConnectionError):
                 raise StoreError(
                     f"The store of {self._data} ended while it answered {name!r}, twice; "
                     f"see {self._data / starting.LOG}."
                 ) from None
         return read_answer(raw)
+
+    def do(self, name: str, /, **args: Any) -> "pd.DataFrame":
+        """The frame of a named action (storage/actions.py); asked once, never again by itself.
+
+        Raises StoreError with a sentence for the user.  May take as long as the action takes.
+        """
+        raw = self._exchange(question(name, args), patience_s=None)
+        return _frame(read_answer(raw))
 
     def close(self) -> None:
         """Give the idle connections back; the store ends a minute after its last client."""
@@ -71,16 +79,16 @@ class Store:
         for connection in idle:
             connection.close()
 
-    def _exchange(self, asked: bytes) -> bytes:
+    def _exchange(self, asked: bytes, patience_s: float | None) -> bytes:
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
             connection = starting.connect(self._data)
         try:
             connection.send_bytes(asked)
-            if not connection.poll(self._answer_within_s):
+            if not connection.poll(patience_s):
                 raise StoreError(
-                    f"The store of {self._data} has not answered within {self._answer_within_s:g} s"
+                    f"The store of {self._data} has not answered within {patience_s:g} s"
                     f"; see {self._data / starting.LOG}."
                 )
             raw = connection.recv_bytes()

@@ -28,6 +28,8 @@ class Database:
         self._generation = 0
         self._cursors = 0
         self._change = threading.Condition()
+        self.writing = threading.Lock()
+        """Held by a turn of the intake, and by an action that writes."""
 
     @contextlib.contextmanager
     def cursor(self) -> Generator[duckdb.DuckDBPyConnection]:

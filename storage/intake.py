@@ -106,7 +106,7 @@ class Intake:
         if now_s < run.resume_at_s:
             return True
         try:
-            with self._database.cursor() as cursor:
+            with self._database.writing, self._database.cursor() as cursor:
                 is_busy = self._follow(cursor, run)
             run.trouble = ""
             return is_busy

@@ -10,7 +10,7 @@ import duckdb
 
 from storage.protocol import StoreError
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 # Version reached -> SQL that leads there from the one before.
 MIGRATIONS: dict[int, str] = {
     2: "ALTER TABLE hist DROP COLUMN t10",  # nobody asked for ten seconds of a histogram
@@ -53,6 +53,61 @@ MIGRATIONS: dict[int, str] = {
         ALTER TABLE summary ADD COLUMN traffic_class VARCHAR;
         DROP VIEW IF EXISTS request_times;
     """,  # classes of traffic, conversations, levels that the plan does not list
+    5: """
+        ALTER TABLE runs ADD COLUMN source VARCHAR;
+        ALTER TABLE runs ADD COLUMN raw_dropped_epoch_ns BIGINT;
+        ALTER TABLE hist ADD COLUMN sec INTEGER;
+        ALTER TABLE tok_sec ADD COLUMN shared BIGINT;
+        ALTER TABLE tok_sec ADD COLUMN missing BIGINT;
+        ALTER TABLE tok_sec ADD COLUMN timely_gaps BIGINT;
+        ALTER TABLE tok_sec ADD COLUMN together BIGINT;
+        ALTER TABLE tok_sec ADD COLUMN bound_max_us INTEGER;
+        CREATE TABLE doubt_sec (
+            run_id INTEGER NOT NULL,
+            worker INTEGER NOT NULL,
+            sec INTEGER NOT NULL,
+            events BIGINT NOT NULL,
+            shared BIGINT NOT NULL,
+            missing BIGINT NOT NULL,
+            bound_p99_us INTEGER,
+            bound_max_us INTEGER
+        );
+        CREATE TABLE request_gaps (
+            run_id INTEGER NOT NULL,
+            request_id INTEGER NOT NULL,
+            n_gaps INTEGER NOT NULL,
+            longest_gap_us INTEGER NOT NULL,
+            gap_mean_us FLOAT NOT NULL,
+            gap_sd_us FLOAT NOT NULL,
+            gap_p25_us FLOAT NOT NULL,
+            gap_p50_us FLOAT NOT NULL,
+            gap_p75_us FLOAT NOT NULL,
+            gap_p95_us FLOAT NOT NULL,
+            stalls_100 INTEGER NOT NULL,
+            stalls_250 INTEGER NOT NULL,
+            stalls_500 INTEGER NOT NULL,
+            stalls_1000 INTEGER NOT NULL,
+            stalled_100_us BIGINT NOT NULL,
+            stalled_250_us BIGINT NOT NULL,
+            stalled_500_us BIGINT NOT NULL,
+            stalled_1000_us BIGINT NOT NULL,
+            paused_us BIGINT NOT NULL,
+            is_told BOOLEAN NOT NULL
+        );
+        CREATE TABLE windows (
+            run_id INTEGER NOT NULL,
+            stage INTEGER NOT NULL,
+            w0_us BIGINT NOT NULL,
+            w1_us BIGINT NOT NULL
+        );
+        CREATE TABLE kept_answers (
+            run_id INTEGER NOT NULL,
+            question VARCHAR NOT NULL,
+            answer BLOB NOT NULL
+        );
+        UPDATE runs SET is_final = false WHERE is_final;
+        DROP VIEW IF EXISTS request_times;
+    """,  # summaries by second and by request, windows, imported runs, raw events that may go
 }
 
 

@@ -1,4 +1,4 @@
--- Headway's tables, version 4.  Every column, its unit and what its null means: docs/schema.md.
+-- Headway's tables, version 5.  Every column, its unit and what its null means: docs/schema.md.
 -- Measured reasons: integers (µs, not ns: a third less file), gap stored beside the time, no
 -- primary key on large tables (+37 % size), and no column named like a word DuckDB 2 refuses bare.
 
@@ -42,7 +42,9 @@ CREATE TABLE runs (
     n_events BIGINT,
     n_requests BIGINT,
     n_damaged_segments INTEGER NOT NULL DEFAULT 0,
-    is_final BOOLEAN NOT NULL DEFAULT false
+    is_final BOOLEAN NOT NULL DEFAULT false,
+    source VARCHAR,
+    raw_dropped_epoch_ns BIGINT
 );
 
 CREATE TABLE stages (
@@ -165,7 +167,8 @@ CREATE TABLE hist (
     metric VARCHAR NOT NULL,
     b SMALLINT NOT NULL,
     n BIGINT NOT NULL,
-    traffic_class VARCHAR
+    traffic_class VARCHAR,
+    sec INTEGER
 );
 
 CREATE TABLE tok_sec (
@@ -175,7 +178,63 @@ CREATE TABLE tok_sec (
     tokens BIGINT NOT NULL,
     events BIGINT NOT NULL,
     unknown BIGINT NOT NULL,
-    traffic_class VARCHAR
+    traffic_class VARCHAR,
+    shared BIGINT,
+    missing BIGINT,
+    timely_gaps BIGINT,
+    together BIGINT,
+    bound_max_us INTEGER
+);
+
+-- How far arrivals may be trusted, per load worker and second of arrival.
+CREATE TABLE doubt_sec (
+    run_id INTEGER NOT NULL,
+    worker INTEGER NOT NULL,
+    sec INTEGER NOT NULL,
+    events BIGINT NOT NULL,
+    shared BIGINT NOT NULL,
+    missing BIGINT NOT NULL,
+    bound_p99_us INTEGER,
+    bound_max_us INTEGER
+);
+
+-- What a request's gaps between chunks were like; one row per request with two token events.
+CREATE TABLE request_gaps (
+    run_id INTEGER NOT NULL,
+    request_id INTEGER NOT NULL,
+    n_gaps INTEGER NOT NULL,
+    longest_gap_us INTEGER NOT NULL,
+    gap_mean_us FLOAT NOT NULL,
+    gap_sd_us FLOAT NOT NULL,
+    gap_p25_us FLOAT NOT NULL,
+    gap_p50_us FLOAT NOT NULL,
+    gap_p75_us FLOAT NOT NULL,
+    gap_p95_us FLOAT NOT NULL,
+    stalls_100 INTEGER NOT NULL,
+    stalls_250 INTEGER NOT NULL,
+    stalls_500 INTEGER NOT NULL,
+    stalls_1000 INTEGER NOT NULL,
+    stalled_100_us BIGINT NOT NULL,
+    stalled_250_us BIGINT NOT NULL,
+    stalled_500_us BIGINT NOT NULL,
+    stalled_1000_us BIGINT NOT NULL,
+    paused_us BIGINT NOT NULL,
+    is_told BOOLEAN NOT NULL
+);
+
+-- A level's window where a reader moved it; without a row it is the one found automatically.
+CREATE TABLE windows (
+    run_id INTEGER NOT NULL,
+    stage INTEGER NOT NULL,
+    w0_us BIGINT NOT NULL,
+    w1_us BIGINT NOT NULL
+);
+
+-- Answers to exact questions about token events of a final run: asked once, kept.
+CREATE TABLE kept_answers (
+    run_id INTEGER NOT NULL,
+    question VARCHAR NOT NULL,
+    answer BLOB NOT NULL
 );
 
 CREATE TABLE summary (

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from storage.actions import ACTIONS, Owner
 from storage.answers import UnknownRunError, one_row
 from storage.database import Database, first_line
 from storage.protocol import (
@@ -42,6 +43,7 @@ class Server:
         self, database: Database, data: Path, socket: str, state: Callable[[], dict[str, Any]]
     ) -> None:
         self._database = database
+        self._owner = Owner(database, data)
         self._runs = data / "runs"
         self._state = state
         self._scans = threading.BoundedSemaphore(2)
@@ -107,15 +109,17 @@ class Server:
     def _ask(self, name: str, args: dict[str, Any]) -> pa.Table:
         if name == "store":
             return one_row(self._state())
-        query = QUERIES.get(name)
-        if query is None:
+        asked = QUERIES.get(name) or ACTIONS.get(name)
+        if asked is None:
             raise StoreError(
                 f"The store knows no question {name!r}; it knows {', '.join(QUERIES)}."
             )
         try:
-            inspect.signature(query).bind(None, **args)
+            inspect.signature(asked).bind(None, **args)
         except TypeError as error:
             raise StoreError(f"The question {name!r} was asked wrongly: {error}.") from None
+        if name in ACTIONS:
+            return ACTIONS[name](self._owner, **args)
         with self._scans if name in READS_EVENTS else contextlib.nullcontext():
             return self._patiently(name, args)
 

@@ -23,7 +23,7 @@ SELECT
     -- of the whole text says nothing about a single chunk.
     coalesce(output_tokens = n_chunks, false)
         AND coalesce(token_source, '') NOT IN ('chunks', 'tokenizer') AS one_token_per_chunk
-FROM requests;
+FROM requests LEFT JOIN request_gaps USING (run_id, request_id);
 
 -- Bucket of a time in µs, and its value: storage/buckets.py says the same in numpy.
 CREATE OR REPLACE MACRO bucket(us) AS

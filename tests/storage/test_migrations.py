@@ -93,7 +93,7 @@ def test_a_file_of_version_1_keeps_its_histograms():
     )
     con.execute("INSERT INTO hist VALUES (1, 0, 'gap', 7, 699, 3)")
     bring_up_to_date(con)
-    assert con.execute("SELECT * FROM hist").fetchall() == [(1, 0, "gap", 699, 3, None)]
+    assert con.execute("SELECT * FROM hist").fetchall() == [(1, 0, "gap", 699, 3, None, None)]
 
 
 @pytest.mark.parametrize("version", [2, 3])

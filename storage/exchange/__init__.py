@@ -1,0 +1,1 @@
+"""Runs in and out: other tools' result files, and whole runs as files of our own."""
