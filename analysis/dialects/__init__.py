@@ -1,0 +1,1 @@
+"""The same run as other load-test tools would report it."""
