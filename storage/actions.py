@@ -23,6 +23,6 @@ class Owner:
 
 
 Action = Callable[..., pa.Table]
-"""(owner, **arguments) -> a frame, documented at the function; raises StoreError with a sentence."""
+"""(owner, **arguments) -> a frame, as its function documents; raises StoreError with a sentence."""
 
 ACTIONS: dict[str, Action] = {}
