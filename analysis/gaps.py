@@ -12,15 +12,17 @@ from storage.buckets import bucket_us
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Exact quantiles of gaps, ms; probabilities 0..1 as they were asked.
+    """Quantiles of gaps, ms; probabilities 0..1 as they were asked.
 
     n: gaps (ITL: tokens); undefined: gaps whose tokens are not told (ITL only).
+    within: how far times may be off, a share: 0 exact, 0.01 from the summary of a very long level.
     """
 
     n: int
     undefined: int
     mean_ms: float | None
     quantiles_ms: dict[float, float]
+    within: float = 0.0
 
     def at(self, p: float) -> float | None:
         """The quantile of probability p; None if there is no gap, or it was not asked for."""
@@ -33,7 +35,8 @@ NONE = Gaps(0, 0, None, {})
 def gaps_of(frame: pd.DataFrame, metric: str) -> Gaps:
     """One metric ("gap" or "itl") out of the store's `gap_quantiles`.
 
-    frame: one row per metric and probability: metric, q, value_us, n, mean_us, undefined.
+    frame: one row per metric and probability: metric, q, value_us, n, mean_us, undefined,
+    within.
     """
     rows = where(frame, is_in(frame, "metric", metric))
     if not len(rows):
@@ -48,6 +51,7 @@ def gaps_of(frame: pd.DataFrame, metric: str) -> Gaps:
         undefined=undefined,
         mean_ms=mean_us / US_PER_MS if mean_us is not None else None,
         quantiles_ms=dict(zip(floats(rows, "q").round(9).tolist(), values.tolist(), strict=True)),
+        within=number(rows["within"].iloc[0]) or 0.0 if "within" in rows else 0.0,
     )
 
 

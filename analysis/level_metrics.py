@@ -74,6 +74,7 @@ def _gap_metric(metric: Metric, gaps: Gaps) -> Json:
         **{_key(p): gaps.at(p) for p in PERCENTILES},
         "ci95": {},
         "ci95_reason": NO_GAP_INTERVAL,
+        **({"within": gaps.within} if gaps.within else {}),
         **({} if gaps.n else {"reason": metric.undefined_when}),
     }
 

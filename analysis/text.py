@@ -134,7 +134,8 @@ def _row(metric: Metric, found: Json, shown: tuple[str, ...]) -> list[str]:
         f"{_thin(found, key)} {_interval(found, key) if key in WITH_INTERVAL else ''}".rstrip()
         for key in shown
     ]
-    name = f"{metric.title}{undefined}"
+    within = f", within {found['within']:.0%}" if "within" in found else ""
+    name = f"{metric.title}{undefined}{within}"
     return [name, metric.unit, f"{found['n']:,}", *figures, _figure(found["mean"])]
 
 

@@ -66,7 +66,7 @@ def stage_window(stage: dict[str, Any], requests: pd.DataFrame) -> Window:
     """The window of one stage.  stage: a row of `stages`; requests: the rows of that stage.
 
     Steady: the stretch with >= 90 % of the plateau's concurrency (open loop: after the first p95
-    answer) that lasts >= 30 s and >= 10 median answers.  Else marked short: the stage without the
+    answer) that lasts >= 30 s and >= 10 median answers, in whole seconds of the run.  Else marked short: the stage without the
     first and last median answer where >= 5 of them remain, or the whole stage.
     """
     begin, issue_end, end = _bounds(stage, requests)
@@ -80,11 +80,17 @@ def stage_window(stage: dict[str, Any], requests: pd.DataFrame) -> Window:
     else:
         low, high = _plateau(requests, begin, issue_end, median_us)
         steady, why = (max(low, begin + median_us), high), "concurrency at its plateau"
-    seconds, answers = (steady[1] - steady[0]) / US_PER_S, (steady[1] - steady[0]) / median_us
+    w0, w1 = _whole_seconds(*steady)
+    seconds, answers = (w1 - w0) / US_PER_S, (w1 - w0) / median_us
     if seconds >= STEADY_S and answers >= STEADY_ANSWERS:
         reason = f"Steady for {seconds:.0f} s ({why}); ramp and drain are left out."
-        return Window(int(steady[0]), int(steady[1]), False, reason)
+        return Window(w0, w1, False, reason)
     return _short(requests, (begin, issue_end, end), median_us)
+
+
+def _whole_seconds(begin: float, end: float) -> tuple[int, int]:
+    """The whole seconds of the run within: what its summaries by second can tell as well."""
+    return int(-(-begin // US_PER_S) * US_PER_S), int(end // US_PER_S * US_PER_S)
 
 
 def _short(requests: pd.DataFrame, bounds: tuple[int, int, int], median_us: float) -> Window:

@@ -22,6 +22,12 @@ def test_gaps_of_unknown_size_are_undefined_not_zero():
     assert (found.n, found.undefined, found.mean_ms, found.at(0.5)) == (0, 40, None, None)
 
 
+def test_quantiles_from_a_summary_say_how_far_off_they_may_be():
+    rows = pd.DataFrame(answer("gap", 9, 20_000))
+    assert gaps_of(rows, "gap").within == 0
+    assert gaps_of(rows.assign(within=0.01), "gap").within == 0.01
+
+
 def test_no_rows_are_no_gaps():
     empty = pd.DataFrame({"metric": [], "q": [], "value_us": [], "n": [], "mean_us": []})
     assert gaps_of(empty, "gap").n == 0

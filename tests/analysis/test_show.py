@@ -72,26 +72,26 @@ def test_a_steady_level_by_hand(shown):
     assert (level["stage"], level["window"]["short"]) == ("c=1", False)
     assert level["mean_in_flight"] == pytest.approx(1)
     metrics = level["metrics"]
-    # 199 answers after the first; all alike, so every percentile is the one value.
-    assert (metrics["ttft"]["n"], metrics["ttft"]["p95"]) == (199, 100)
+    # 193 answers in its whole seconds; all alike, so every percentile is the one value.
+    assert (metrics["ttft"]["n"], metrics["ttft"]["p95"]) == (193, 100)
     assert metrics["ttft"]["ci95"]["p95"] == [100, 100]
     assert metrics["ttft"]["ci95"]["p99"] == [100, None]
     assert metrics["ttft"]["need_n"] == {"p99": 368}
     assert metrics["e2e"]["mean"] == 280
     assert metrics["tpot"]["p50"] == pytest.approx(20)
-    assert (metrics["chunk_gap"]["n"], metrics["chunk_gap"]["p99"]) == (199 * 9, 20)
-    assert (metrics["itl"]["n"], metrics["itl"]["p50"]) == (199 * 9, 20)
+    assert (metrics["chunk_gap"]["n"], metrics["chunk_gap"]["p99"]) == (193 * 9, 20)
+    assert (metrics["itl"]["n"], metrics["itl"]["p50"]) == (193 * 9, 20)
     assert metrics["tps_system"]["value"] == pytest.approx(10 / 0.28, rel=0.01)
     assert metrics["tps_system"]["ci95"][0] < 10 / 0.28 < metrics["tps_system"]["ci95"][1]
     assert metrics["request_rate"]["value"] == pytest.approx(1 / 0.28, rel=0.01)
     assert metrics["mean_in_flight"]["littles_law_holds"]
     assert metrics["stall_share_250"] == {"unit": "%", "n": 1800, "value": 0.0}
-    assert metrics["goodput"]["met"] == 199
+    assert metrics["goodput"]["met"] == 193
 
 
 def test_what_a_closed_loop_cannot_have_is_null_with_the_reason(shown):
     found = shown["levels"][0]["metrics"]["ttft_sched"]
-    assert (found["n"], found["undefined"], found["p95"], found["mean"]) == (0, 199, None, None)
+    assert (found["n"], found["undefined"], found["p95"], found["mean"]) == (0, 193, None, None)
     assert "closed loop" in found["reason"]
 
 
@@ -181,7 +181,7 @@ def test_a_run_that_is_not_there_is_a_lookup_error():
 def test_chart_frames_hold_one_row_per_sample_bucket_and_level(two_levels, shown):
     reading = read(two_levels.ask, UID)
     samples = latency_samples(reading)
-    assert samples.groupby("level", sort=False).size().to_dict() == {"c=1": 199, "c=2": 38}
+    assert samples.groupby("level", sort=False).size().to_dict() == {"c=1": 193, "c=2": 38}
     assert samples["ms"].dtype == "float32"
     histogram = gap_histogram(reading)
     assert set(histogram["metric"]) == {"gap", "itl"}

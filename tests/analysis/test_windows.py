@@ -15,8 +15,8 @@ def test_a_long_closed_stage_is_steady_without_its_first_answer_and_its_drain():
     of, requests = closed(200)
     window = stage_window(of, requests)
     assert not window.short
-    assert window.begin_us == 280_000
-    assert window.end_us == of["issue_end_us"] + 1
+    assert window.begin_us == SECOND  # the first whole second after the first answer, 280 ms
+    assert window.end_us == of["issue_end_us"] // SECOND * SECOND
     assert "ramp and drain" in window.reason
 
 
@@ -71,8 +71,8 @@ def test_an_open_stage_begins_after_the_p95_answer_and_ends_with_its_last_issue(
     rows = [row(i, 500_000 * i, due_us=500_000 * i) for i in range(100)]
     window = stage_window(stage(0, "2/s", 0, rows[-1]["end_us"], kind="open"), frame(rows))
     assert not window.short
-    assert window.begin_us == 280_000
-    assert window.end_us == rows[-1]["send_us"] + 1
+    assert window.begin_us == SECOND  # the first whole second after it, 280 ms
+    assert window.end_us == rows[-1]["send_us"] // SECOND * SECOND
 
 
 def test_a_stage_without_an_answer_is_shown_whole_and_says_so():
