@@ -10,27 +10,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from storage.records import TokenSource
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+SPANS = ("start_s", "due_s", "first_chunk_s", "ttft_s", "visible_s", "last_s", "end_s")
+COUNTS = ("prompt_tokens", "output_tokens", "reasoning_tokens")
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """n requests in the order they were sent; every column has n entries, NaN is "not told".
+    """n requests in the file's order; every column has n entries, NaN is "not told".
 
-    Spans (`*_s` but start, due and scheduled) count in seconds from the request's own send.  A
-    failed request has an outcome of storage.records.OUTCOMES other than `complete`.
+    Spans (`*_s` but start and due) count in seconds from the request's own send.  A failed request
+    has an outcome of storage.records.OUTCOMES other than `complete`.
     """
 
     outcome: list[str]
     start_s: Floats  # send, seconds from the run's first send; all NaN: the format has no times
     due_s: Floats  # the schedule's instant on the same line; NaN: nothing was due
     first_chunk_s: Floats  # any event of the answer, a role-only one included
-    ttft_s: Floats  # first reasoning, content or tool token
+    ttft_s: Floats  # first reasoning, content or tool token; as the tool tells it
     visible_s: Floats  # first token that is no reasoning
     last_s: Floats  # last token
     end_s: Floats  # the stream was closed
-    prompt_tokens: Floats
+    prompt_tokens: Floats  # these three as the tool counts them in its own figures
     output_tokens: Floats  # reasoning included
     reasoning_tokens: Floats
     chunk_of: Ints  # m chunks, by request and then by time: the request's index
@@ -40,6 +45,12 @@ class Answers:
     detail: list[str | None] = field(default_factory=list[str | None])  # empty: nothing was said
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     """What only this tool knows and its own dialect needs, by the tool's own names."""
+    token_source: TokenSource | None = None  # who counted output_tokens; None: not told
+    request_ids: list[str] = field(default_factory=list[str])  # the tool's own; empty: not told
+    more: dict[str, Floats] = field(default_factory=dict[str, Floats])
+    """Columns of the tables that only some formats fill: usage_prompt_tokens and
+    usage_output_tokens (the server's counts, where output_tokens is the tool's own), cached_tokens,
+    queue_s (waited at the client before send), dns_s, connect_s, conn_reused (0, 1), turn."""
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -53,6 +64,14 @@ class Answers:
     def has_chunks(self) -> bool:
         """Whether single chunks have arrival times."""
         return len(self.chunk_s) > 0
+
+
+def answers(outcome: list[str], **known: Any) -> Answers:
+    """Answers of which `known` columns are told, and no other."""
+    columns: dict[str, Any] = {"chunk_of": np.empty(0, np.int64), "chunk_s": np.empty(0)}
+    columns |= {name: np.full(len(outcome), np.nan) for name in (*SPANS, *COUNTS)}
+    columns["chunk_tokens"] = np.full(len(known.get("chunk_s", ())), np.nan)
+    return Answers(outcome, **(columns | known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +97,7 @@ class ForeignRun:
     name: str
     model: str | None
     url: str | None
-    started_epoch_s: float | None
+    started_epoch_s: float | None  # wall clock at the run's first send; None: not told
     levels: list[ForeignLevel]
     lacks: list[str]  # sentences: "No start times: there is no time line and no concurrency."
     notes: list[str]  # sentences a reader should know: what was odd in the file

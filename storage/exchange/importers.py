@@ -1,0 +1,46 @@
+"""Result files of other tools that Headway reads; a new one is a file here and a line below."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.exchange import aiperf, vllm_bench
+from storage.exchange.answers import ForeignRun
+from storage.exchange.source import ImportProblem, Source, load
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """One tool's files.  title: as the tool is called in sentences."""
+
+    title: str
+    is_it: Callable[[Source], bool]
+    read: Callable[[Source], list[ForeignRun]]
+    primary: Callable[[Path], Path] = lambda path: path
+    """The file that a run is read from when it has several: its own path, or a neighbour's."""
+
+
+IMPORTERS: dict[str, Importer] = {
+    "vllm_bench": Importer("vLLM bench", vllm_bench.is_it, vllm_bench.read),
+    "aiperf": Importer("AIPerf", aiperf.is_it, aiperf.read, aiperf.primary),
+}
+
+
+def importer_of(source: Source) -> str:
+    """Key of the importer that knows the file by what is in it; raises ImportProblem if none."""
+    for name, importer in IMPORTERS.items():
+        if importer.is_it(source):
+            return name
+    known = ", ".join(importer.title for importer in IMPORTERS.values())
+    raise ImportProblem(f"{source.path.name} is no result file that Headway knows ({known}).")
+
+
+def read_file(path: Path) -> list[ForeignRun]:
+    """The runs in a result file, by whichever tool; a file of a pair brings its neighbour along.
+
+    Raises ImportProblem, one sentence that names the file and the field.
+    """
+    source = load(path)
+    importer = IMPORTERS[importer_of(source)]
+    beside = importer.primary(path)
+    return importer.read(source if beside == path else load(beside))
