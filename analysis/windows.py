@@ -66,8 +66,9 @@ def stage_window(stage: dict[str, Any], requests: pd.DataFrame) -> Window:
     """The window of one stage.  stage: a row of `stages`; requests: the rows of that stage.
 
     Steady: the stretch with >= 90 % of the plateau's concurrency (open loop: after the first p95
-    answer) that lasts >= 30 s and >= 10 median answers, in whole seconds of the run.  Else marked short: the stage without the
-    first and last median answer where >= 5 of them remain, or the whole stage.
+    answer) that lasts >= 30 s and >= 10 median answers, in whole seconds of the run.  Else marked
+    short: the stage without the first and last median answer where >= 5 of them remain, or the
+    whole stage.
     """
     begin, issue_end, end = _bounds(stage, requests)
     answers_ms = e2e_ms(where(requests, is_complete(requests)))
