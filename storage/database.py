@@ -5,18 +5,20 @@ connection shared by threads answers wrongly (13 of 320 calls, measured).
 """
 
 import contextlib
-import re
+import logging
 import threading
 from collections.abc import Generator
 from pathlib import Path
 
 import duckdb
 
-from storage.migrations import bring_up_to_date
+from storage.opening import NAME, first_line, open_database
 from storage.protocol import StoreError
 
-NAME = "headway.duckdb"
+__all__ = ["NAME", "Database", "first_line", "rollback"]
+
 _CLOSE_WITHIN_S = 30.0
+_log = logging.getLogger("headway.store")
 
 
 class Database:
@@ -24,12 +26,21 @@ class Database:
 
     def __init__(self, data: Path) -> None:
         self._data = data
-        self._con: duckdb.DuckDBPyConnection | None = _open(data)
+        self._con: duckdb.DuckDBPyConnection | None = None
         self._generation = 0
         self._cursors = 0
+        self._is_closed_for = False
         self._change = threading.Condition()
+        self.notes: list[str] = []
+        """What had to be mended since this process began: sentences for the user."""
         self.writing = threading.Lock()
         """Held by a turn of the intake, and by an action that writes."""
+        self._open()
+
+    @property
+    def generation(self) -> int:
+        """Another number after each opening: rows written before may be gone with a damaged log."""
+        return self._generation
 
     @contextlib.contextmanager
     def cursor(self) -> Generator[duckdb.DuckDBPyConnection]:
@@ -51,6 +62,30 @@ class Database:
         else:
             self._give_back(cursor)
 
+    @contextlib.contextmanager
+    def put_down(self) -> Generator[None]:
+        """The file is closed meanwhile, every question waits; it is open again afterwards.
+
+        To be called while `writing` is held.  Raises StoreError if questions do not end in time.
+        """
+        with self._change:
+            self._is_closed_for = True
+            try:
+                if not self._change.wait_for(lambda: self._cursors == 0, _CLOSE_WITHIN_S + 5):
+                    raise StoreError(
+                        f"{self._cursors} questions are still being answered, so the database "
+                        "cannot be closed for a moment; try again."
+                    )
+                self._shut()
+                try:
+                    yield
+                finally:
+                    with contextlib.suppress(StoreError):  # the next cursor tries again, and tells
+                        self._open()
+            finally:
+                self._is_closed_for = False
+                self._change.notify_all()
+
     def close(self) -> None:
         """Close once no cursor is in use (at most half a minute); what is committed stays."""
         with self._change:
@@ -59,9 +94,9 @@ class Database:
 
     def _lend(self) -> tuple[int, duckdb.DuckDBPyConnection]:
         with self._change:
-            if self._con is None:
-                self._con = _open(self._data)
-            cursor = self._con.cursor()
+            self._change.wait_for(lambda: not self._is_closed_for)
+            con = self._con or self._open()
+            cursor = con.cursor()
             self._cursors += 1
             return self._generation, cursor
 
@@ -76,12 +111,21 @@ class Database:
         with self._change:
             if self._generation != broken_generation:
                 return  # another thread met the same error first
-            self._generation += 1
+            self._generation += 1  # also if it cannot be opened now: the others need not try
             # An instance lives until its last cursor is closed; all of them fail at once now.
             self._change.wait_for(lambda: self._cursors == 0, _CLOSE_WITHIN_S)
             self._shut()
             with contextlib.suppress(StoreError):  # still no space: the next cursor tries again
-                self._con = _open(self._data)
+                self._open()
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        opened = open_database(self._data)
+        self._con = opened.con
+        self._generation += 1
+        if opened.note:
+            _log.warning(opened.note)
+            self.notes.append(opened.note)
+        return opened.con
 
     def _shut(self) -> None:
         if self._con is not None:
@@ -94,50 +138,6 @@ def rollback(cursor: duckdb.DuckDBPyConnection) -> None:
     """Undo an open transaction; none is open if its commit has failed."""
     with contextlib.suppress(duckdb.TransactionException):
         cursor.rollback()
-
-
-def first_line(error: BaseException) -> str:
-    """DuckDB's own sentence without the page of advice below it."""
-    text = str(error).strip().splitlines() or [type(error).__name__]
-    return text[0].strip()
-
-
-def _open(data: Path) -> duckdb.DuckDBPyConnection:
-    path = data / NAME
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "threads": 1,  # the load generator needs the cores
-        "memory_limit": "1GB",
-        "temp_directory": str(data / "duckdb_tmp"),
-        "autoinstall_known_extensions": False,
-        "checkpoint_threshold": "64MB",  # the default 16MB costs a third more CPU at ingest
-        "python_enable_replacements": False,  # a Python variable is never mistaken for a table
-    }
-    try:
-        con = duckdb.connect(str(path), config=config)
-        con.execute("SET GLOBAL TimeZone = 'UTC'")
-        bring_up_to_date(con)
-    except duckdb.Error as error:
-        raise StoreError(_why_not(path, error)) from error
-    return con
-
-
-def _why_not(path: Path, error: duckdb.Error) -> str:
-    seen = first_line(error)
-    if "Could not set lock" in seen:
-        who = re.search(r"held in (\S+) \(PID (\d+)\)", seen)
-        other = f"{who[1]}, process {who[2]}" if who else "another program"
-        return f"The database {path} is open in {other}; close it there, then try again."
-    if "WAL" in seen:
-        return (
-            f"The write-ahead log {path}.wal is damaged ({seen}); keep a copy of it and move it "
-            "away to open the database as of its last checkpoint."
-        )
-    if "No space left" in seen or "File too large" in seen:
-        return f"The database {path} cannot be opened: the disk is full ({seen}); free some space."
-    return (
-        f"The database {path} cannot be read ({seen}); move it away together with its .wal file to "
-        "begin a new one, or put a backup in its place."
-    )
 
 
 def _gave_up(data: Path, error: duckdb.Error) -> str:

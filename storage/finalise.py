@@ -1,6 +1,5 @@
 """Summaries of a run: counts and TTFT about once a second, exact histograms when it is over."""
 
-import contextlib
 import time
 from pathlib import Path
 
@@ -43,8 +42,6 @@ def finalise(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
     except BaseException:
         rollback(cursor)
         raise
-    with contextlib.suppress(duckdb.TransactionException):  # someone writes: the next one will do
-        cursor.execute("CHECKPOINT")
 
 
 def is_settled(spool: Path, n_workers: int | None) -> bool:

@@ -1,7 +1,7 @@
 """Column segments into the tables, each row exactly once, whatever is killed when.
 
 One transaction holds a batch's rows, its summaries and its lines of the ledger; a segment's file is
-removed after the commit.  A file whose ledger line is complete was loaded before: it is removed.
+put away after the commit (kept.py).  A file whose ledger line is complete was loaded before.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ import orjson
 from storage.buckets import bucket
 from storage.column_spool import ColumnSegment
 from storage.database import rollback
+from storage.kept import keep
 from storage.mirror import Mirror
 from storage.rows import insert_rows, insert_tuples
 from storage.segments import (
@@ -52,7 +53,7 @@ _COUNTS_SQL = """
 
 
 def ingest(cursor: duckdb.DuckDBPyConnection, run: Mirror, segments: list[ColumnSegment]) -> int:
-    """Load segments and remove their files; returns the rows stored now.
+    """Load segments and put their files away; returns the rows stored now.
 
     Small segments share a transaction, large ones take several.  A damaged one is set aside in the
     spool folder and counted in runs.n_damaged_segments; the rest is loaded all the same.
@@ -82,7 +83,7 @@ def _pieces(
     for segment in segments:
         done = loaded.get((segment.worker, segment.seq), Progress())
         if done.is_whole:
-            segment.path.unlink(missing_ok=True)  # killed between the commit and the unlink
+            keep(segment)  # killed between the commit and this
             continue
         try:
             yield from pieces(segment, done)
@@ -129,7 +130,7 @@ def _commit(cursor: duckdb.DuckDBPyConnection, run: Mirror, batch: list[Piece]) 
     run.is_final = False
     for piece in batch:
         if piece.is_last:
-            piece.segment.path.unlink(missing_ok=True)
+            keep(piece.segment)
 
 
 def stage_of(t_us: npt.NDArray[np.int64], stages: list[dict[str, int]]) -> npt.NDArray[np.int64]:

@@ -12,11 +12,14 @@ import duckdb
 from storage.database import Database, first_line
 from storage.finalise import finalise, is_settled, refresh_summary
 from storage.ingest import ingest
+from storage.kept import MOST_BYTES, checkpoint, kept_bytes, restore, spools_with_kept
 from storage.mirror import Mirror
 from storage.protocol import StoreError
 from storage.segments import list_segments
 
-LEAST_FREE_BYTES = 256 << 20
+LEAST_FREE_BYTES = 1 << 30
+"""Ten minutes of spooling at 50,000 events/s, and a checkpoint.  Of a disk below 10 GiB a tenth: a
+tenth of any disk would forbid to measure on one of 4 TB with 300 GB free."""
 _SEGMENTS_PER_TURN = 64  # a long backlog of one run does not starve the others
 _LOAD_EVERY_S = 2.0  # a transaction costs 30 ms of CPU however small; the Live page needs none
 _SUMMARY_EVERY_S = 5.0  # for the list of runs; exact at the end
@@ -45,8 +48,10 @@ class Intake:
         self._data = data
         self._runs = data / "runs"
         self._followed: dict[str, _Followed] = {}
-        self._closed = self._closed_before()
+        self._closed: set[str] = set()
+        self._generation = -1  # of the database, whose rows the above goes by
         self._look_back_at_s = 0.0
+        self._is_checkpoint_due = False
         self._disk_trouble = ""
 
     @property
@@ -57,25 +62,31 @@ class Intake:
 
     def turn(self) -> bool:
         """Take in what came since the last turn; True if there was something, or more must come."""
-        self._disk_trouble = self._full_disk()
+        self._disk_trouble = full_disk(self._data)
         if self._disk_trouble:
             return True
+        if self._generation != self._database.generation:
+            self._begin_anew()
         self._discover()
-        return any([self._try_to_follow(run) for run in list(self._followed.values())])
+        is_busy = any([self._try_to_follow(run) for run in list(self._followed.values())])
+        if self._is_checkpoint_due:
+            with self._database.writing, self._database.cursor() as cursor:
+                self._is_checkpoint_due = not checkpoint(cursor, self._runs)
+        return is_busy
 
-    def _closed_before(self) -> set[str]:
-        with self._database.cursor() as cursor:
+    def _begin_anew(self) -> None:
+        """After an opening: rows that were committed may be gone with a damaged log."""
+        generation = self._database.generation
+        with self._database.writing, self._database.cursor() as cursor:
+            n_back = restore(cursor, self._runs)
             rows = cursor.execute("SELECT run_uid::VARCHAR FROM runs WHERE is_final").fetchall()
-        return {uid for (uid,) in rows}
-
-    def _full_disk(self) -> str:
-        free = shutil.disk_usage(self._data).free
-        if free >= LEAST_FREE_BYTES:
-            return ""
-        return (
-            f"Only {free >> 20} MiB are free on the disk of {self._data}; the store loads nothing "
-            f"until there are {LEAST_FREE_BYTES >> 20}.  What was measured waits in its folder."
-        )
+        if n_back:
+            _log.warning("%d loaded segments are not in the database: loaded again", n_back)
+        self._closed = {uid for (uid,) in rows}
+        self._followed.clear()
+        self._look_back_at_s = 0.0
+        self._is_checkpoint_due = bool(spools_with_kept(self._runs))
+        self._generation = generation
 
     def _discover(self) -> None:
         """Folders not seen before, oldest first: `last` means the newest run."""
@@ -137,20 +148,39 @@ class Intake:
         if segments and is_due:
             run.loaded_at_s = time.monotonic()
             run.is_summary_old |= ingest(cursor, mirror, segments[:_SEGMENTS_PER_TURN]) > 0
+            self._is_checkpoint_due |= self._keeps_much()
         self._refresh_summary(cursor, run)
         if not mirror.is_terminal:
             return is_changed or bool(segments)
         if is_settled(spool, mirror.columns["n_workers"]):
             finalise(cursor, mirror.run_id)
+            self._is_checkpoint_due = True
             self._closed.add(mirror.run_uid)
             del self._followed[mirror.run_uid]
         return True
+
+    def _keeps_much(self) -> bool:
+        spools = [run.mirror.folder / "spool" for run in self._followed.values()]
+        return kept_bytes(spools) > MOST_BYTES
 
     def _refresh_summary(self, cursor: duckdb.DuckDBPyConnection, run: _Followed) -> None:
         now_s = time.monotonic()
         if run.is_summary_old and now_s > run.summed_at_s + _SUMMARY_EVERY_S:
             refresh_summary(cursor, run.mirror.run_id)
             run.is_summary_old, run.summed_at_s = False, now_s
+
+
+def full_disk(data: Path) -> str:
+    """Why nothing may be loaded, as a sentence; empty if there is room."""
+    usage = shutil.disk_usage(data)
+    needed = min(LEAST_FREE_BYTES, usage.total // 10)
+    if usage.free >= needed:
+        return ""
+    return (
+        f"Only {usage.free >> 20} MiB are free on the disk of {data}; the store loads nothing "
+        f"until there are {needed >> 20}.  What was measured waits in its folder.  `headway db "
+        "drop-raw` and `headway db vacuum` make room."
+    )
 
 
 def _is_uid(name: str) -> bool:

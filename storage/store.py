@@ -72,18 +72,23 @@ class _Store:
     def __init__(self, data: Path, database: Database, lock: Lock) -> None:
         self.data = data
         self.lock = lock
+        self.database = database
         self.intake = Intake(database, data)
         self.server = Server(database, data, lock.socket, self.state)
         lock.tell()
 
     def state(self) -> dict[str, Any]:
-        """Answer to the question `store`: one row.  trouble: empty, or why nothing is loaded."""
+        """Answer to the question `store`: one row.
+
+        trouble: empty, or why nothing is loaded.  notes: what was mended, a line each.
+        """
         return {
             "pid": os.getpid(),
             "data": str(self.data),
             "n_clients": self.server.n_clients,
             "free_bytes": shutil.disk_usage(self.data).free,
             "trouble": self.intake.trouble,
+            "notes": "\n".join(self.database.notes),
         }
 
 

@@ -89,25 +89,6 @@ def test_a_file_that_is_no_database_is_explained_and_left_alone(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_damaged_log_is_explained_and_left_alone(tmp_path):
-    code = (
-        "import sys, pathlib, os\nfrom storage.database import Database\n"
-        "database = Database(pathlib.Path(sys.argv[1]))\n"
-        "with database.cursor() as cursor:\n"
-        "    cursor.execute('CREATE TABLE t AS SELECT range a FROM range(50000)')\n"
-        "os.kill(os.getpid(), 9)"
-    )
-    subprocess.run([sys.executable, "-c", code, tmp_path], check=False)
-    wal = tmp_path / f"{NAME}.wal"
-    raw = bytearray(wal.read_bytes())
-    raw[len(raw) // 2] ^= 0xFF
-    wal.write_bytes(raw)
-    with pytest.raises(StoreError, match=r"write-ahead log .* is damaged .* move it away"):
-        Database(tmp_path)
-    assert wal.read_bytes() == raw
-
-
-@pytest.mark.slow
 def test_a_database_open_in_another_program_is_named_with_it(tmp_path):
     code = (
         "import sys, duckdb\ncon = duckdb.connect(sys.argv[1]); print('open', flush=True); input()"

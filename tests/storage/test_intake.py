@@ -1,6 +1,7 @@
 """Turns over the runs' folders: what keeps one run from loading does not keep the others."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from made_up_runs import RunFolder, Stream, no_file_longer_than
@@ -92,15 +93,20 @@ def test_a_store_that_starts_again_closes_what_was_left_open(tables, tmp_path):
     assert (row["state"], row["n_requests"]) == ("interrupted", 2)
 
 
+@pytest.mark.parametrize(
+    ("total", "least"),
+    [(4 << 40, 1 << 30), (10 << 30, 1 << 30), (5 << 30, 512 << 20), (72 << 20, 7 << 20)],
+)
 def test_nothing_is_loaded_on_a_nearly_full_disk_and_the_reason_is_told(
-    tables, tmp_path, monkeypatch
+    tables, tmp_path, monkeypatch, total, least
 ):
     run = RunFolder(tmp_path)
     run.columns(0, [Stream(0)])
-    monkeypatch.setattr(intake, "LEAST_FREE_BYTES", 1 << 60)
+    nearly_full = SimpleNamespace(total=total, free=least - (1 << 20))
+    monkeypatch.setattr(intake.shutil, "disk_usage", lambda _: nearly_full)
     assert tables.turn()
-    assert "MiB are free on the disk" in tables.intake.trouble
-    monkeypatch.undo()
+    assert f"Only {(least >> 20) - 1} MiB are free on the disk" in tables.intake.trouble
+    nearly_full.free = least + (1 << 20)
     tables.turn()
     assert tables.intake.trouble == ""
     assert len(tables.ask("requests", run=run.uid)) == 1
