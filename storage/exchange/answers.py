@@ -50,7 +50,8 @@ class Answers:
     more: dict[str, Floats] = field(default_factory=dict[str, Floats])
     """Columns of the tables that only some formats fill: usage_prompt_tokens and
     usage_output_tokens (the server's counts, where output_tokens is the tool's own), cached_tokens,
-    queue_s (waited at the client before send), dns_s, connect_s, conn_reused (0, 1), turn."""
+    queue_s (waited at the client before send), dns_s, connect_s, conn_reused (0, 1), turn,
+    n_chunks (how many there were, where their times are not told)."""
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -101,3 +102,5 @@ class ForeignRun:
     levels: list[ForeignLevel]
     lacks: list[str]  # sentences: "No start times: there is no time line and no concurrency."
     notes: list[str]  # sentences a reader should know: what was odd in the file
+    reported: dict[str, float] = field(default_factory=dict[str, float])
+    """The tool's own summary of the whole run, where it has one beside those of the levels."""

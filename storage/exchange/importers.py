@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.exchange import aiperf, vllm_bench
+from storage.exchange import aiperf, guidellm, inference_perf, llmperf, sglang, vllm_bench
 from storage.exchange.answers import ForeignRun
 from storage.exchange.source import ImportProblem, Source, load
 
@@ -22,7 +22,13 @@ class Importer:
 
 IMPORTERS: dict[str, Importer] = {
     "vllm_bench": Importer("vLLM bench", vllm_bench.is_it, vllm_bench.read),
+    "guidellm": Importer("GuideLLM", guidellm.is_it, guidellm.read),
     "aiperf": Importer("AIPerf", aiperf.is_it, aiperf.read, aiperf.primary),
+    "sglang": Importer("SGLang", sglang.is_it, sglang.read),
+    "llmperf": Importer("llmperf", llmperf.is_it, llmperf.read, llmperf.primary),
+    "inference_perf": Importer(
+        "inference-perf", inference_perf.is_it, inference_perf.read, inference_perf.primary
+    ),
 }
 
 

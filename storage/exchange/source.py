@@ -1,5 +1,6 @@
 """A foreign file as JSON values, and what of it is a number; errors name the file and the field."""
 
+import hashlib
 import json
 import math
 import re
@@ -30,6 +31,8 @@ class Source:
 
     path: Path
     values: list[Any]
+    sha256: str = ""  # of the file
+    hashes: tuple[str, ...] = ()  # of each value's own bytes
 
     @property
     def document(self) -> Any:
@@ -59,7 +62,7 @@ def load(path: Path) -> Source:
     if not raw.strip():
         raise ImportProblem(f"{path.name} is empty.")
     try:
-        return Source(path, [_value(raw)])
+        return _source(path, [_value(raw)], [raw])
     except ValueError as error:
         whole = error
     lines = [line for line in raw.split(b"\n") if line.strip()]
@@ -70,7 +73,14 @@ def load(path: Path) -> Source:
         lines = []
     if len(lines) < 2:
         raise ImportProblem(f"{path.name} is no JSON: {_why(whole)}.")
-    return Source(path, [_line(path, number, line) for number, line in enumerate(lines, 1)])
+    values = [_line(path, number, line) for number, line in enumerate(lines, 1)]
+    return _source(path, values, lines)
+
+
+def _source(path: Path, values: list[Any], raws: list[bytes]) -> Source:
+    hashes = tuple(hashlib.sha256(raw.strip()).hexdigest() for raw in raws)
+    whole = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Source(path, values, whole, hashes)
 
 
 def _line(path: Path, number: int, line: bytes) -> Any:

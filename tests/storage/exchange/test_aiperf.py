@@ -7,6 +7,7 @@ from foreign_files import (
     aiperf_failure,
     aiperf_record,
     aiperf_summary,
+    needs_samples,
     write_aiperf,
 )
 
@@ -91,7 +92,7 @@ def test_a_record_without_gaps_has_no_chunks(tmp_path):
     assert not run.levels[0].answers.has_chunks
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="needs real result files, which are not shipped")
+@needs_samples
 @pytest.mark.parametrize(("path", "ttft"), PAIRS.items())
 def test_a_real_pair_of_files_is_its_own_summary(path, ttft):
     (run,) = read_file(SAMPLES / path)

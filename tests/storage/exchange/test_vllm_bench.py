@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from foreign_files import SAMPLES, vllm_result, write
+from foreign_files import SAMPLES, needs_samples, vllm_result, write
 
 from storage.exchange.importers import read_file
 
@@ -67,7 +67,7 @@ def test_a_summary_without_details_has_no_requests_and_says_so(tmp_path):
     assert any("Only the tool's summary" in said for said in run.lacks)
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="needs a real result file, which is not shipped")
+@needs_samples
 def test_a_real_file_of_the_current_schema_is_its_own_summary():
     (run,) = read_file(SAMPLES / "made_here/vllm_bench_0.32_c64.json")
     level = run.levels[0]
