@@ -11,6 +11,7 @@ from analysis.frames import Floats, floats
 
 US_PER_MS = 1e3
 US_PER_S = 1e6
+FEWEST_PROMPT_TOKENS = 100  # a TTFT per 1k of fewer is mostly the constant part of TTFT
 
 
 def ttft_ms(requests: pd.DataFrame) -> Floats:
@@ -21,6 +22,13 @@ def ttft_ms(requests: pd.DataFrame) -> Floats:
 def ttft_visible_ms(requests: pd.DataFrame) -> Floats:
     """First content, refusal or tool arrival minus send: what a reader of the answer waits for."""
     return _span_ms(requests, "send_us", "first_visible_us")
+
+
+def thinking_ms(requests: pd.DataFrame) -> Floats:
+    """First visible token minus first token, of requests that reasoned."""
+    span = _span_ms(requests, "first_token_us", "first_visible_us")
+    reasoned = (floats(requests, "reasoning_tokens") > 0) | (span > 0)
+    return np.where(reasoned, span, np.nan)
 
 
 def ttft_sched_ms(requests: pd.DataFrame) -> Floats:
@@ -66,6 +74,39 @@ def connect_ms(requests: pd.DataFrame) -> Floats:
     return np.where(opened, np.nansum(phases, axis=1), np.nan) / US_PER_MS
 
 
+def ttft_noconn_ms(requests: pd.DataFrame) -> Floats:
+    """TTFT less the time to connect; NaN where nobody knows whether a connection was opened."""
+    connect, ttft = connect_ms(requests), ttft_ms(requests)
+    reused = np.isnan(connect) & (floats(requests, "conn_reused") > 0)
+    return ttft - np.where(reused, 0.0, connect)
+
+
+def dispatch_ms(requests: pd.DataFrame) -> Floats:
+    """Dispatched minus due: until a load worker took the request up."""
+    return _span_ms(requests, "due_us", "dispatched_us")
+
+
+def client_queue_ms(requests: pd.DataFrame) -> Floats:
+    """Send minus dispatched: the wait within the load worker."""
+    return _span_ms(requests, "dispatched_us", "send_us")
+
+
+def close_ms(requests: pd.DataFrame) -> Floats:
+    """End of the stream minus the answer's last arrival."""
+    return (floats(requests, "end_us") - answered_us(requests)) / US_PER_MS
+
+
+def ttft_per_1k(requests: pd.DataFrame) -> Floats:
+    """TTFT per thousand prompt tokens, of prompts of FEWEST_PROMPT_TOKENS or more; ms."""
+    return _per_1k(ttft_ms(requests), floats(requests, "prompt_tokens"))
+
+
+def ttft_per_1k_uncached(requests: pd.DataFrame) -> Floats:
+    """The same by the prompt tokens that came from no cache; NaN where the server is silent."""
+    computed = floats(requests, "prompt_tokens") - floats(requests, "cached_tokens")
+    return _per_1k(ttft_ms(requests), computed)
+
+
 def tpot_ms(requests: pd.DataFrame) -> Floats:
     """(last token - first token) / (output tokens - tokens in the first chunk).
 
@@ -94,6 +135,11 @@ def tps_e2e(requests: pd.DataFrame) -> Floats:
     seconds = e2e_ms(requests) / 1e3
     tokens = floats(requests, "output_tokens")
     return np.divide(tokens, seconds, out=np.full(len(requests), np.nan), where=seconds > 0)
+
+
+def _per_1k(ms: Floats, tokens: Floats) -> Floats:
+    enough = tokens >= FEWEST_PROMPT_TOKENS
+    return np.divide(1e3 * ms, tokens, out=np.full(len(ms), np.nan), where=enough)
 
 
 def _tokens_after_first_chunk(requests: pd.DataFrame) -> Floats:

@@ -92,7 +92,11 @@ def _level(level: Json) -> str:
         _system(metrics["tps_system"]),
         _rates(metrics),
     ]
-    missing = [METRICS[name].title for name, found in metrics.items() if found.get("n") == 0]
+    missing = [
+        METRICS[name].title
+        for name, found in metrics.items()
+        if METRICS[name].is_headline and found.get("n") == 0
+    ]
     if missing:
         lines.append(f"  Not defined here: {', '.join(missing)} (docs/metrics.md says when).")
     return "\n".join(line for line in lines if line)
@@ -108,7 +112,9 @@ def _table(metrics: Json, better: str, shown: tuple[str, ...]) -> list[str]:
     """Aligned lines of the metrics with percentiles: name and unit left, numbers right."""
     rows = [_header(shown)]
     for name, found in metrics.items():
-        if METRICS[name].better == better and found.get("n") and "p50" in found:
+        metric = METRICS[name]
+        is_shown = metric.is_headline and metric.better == better
+        if is_shown and found.get("n") and "p50" in found:
             rows.append(_row(METRICS[name], found, shown))
     if len(rows) == 1:
         return []

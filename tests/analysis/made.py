@@ -143,6 +143,15 @@ class Made:
         self._insert("token_events", events_of(rows))
         finalise(self.cursor, 1)
 
+    def refill(self, rows: list[dict[str, Any]], gaps: list[dict[str, Any]]) -> None:
+        """Other requests instead of those; `gaps` are their rows of request_gaps.  No events."""
+        for table in ("requests", "request_gaps", "token_events"):
+            self.cursor.execute(f"DELETE FROM {table}")
+        columns = pd.Index(list(RequestRow.__dataclass_fields__))
+        made = pd.DataFrame(rows, columns=columns).convert_dtypes().assign(other_events="{}")
+        self._insert("requests", made)
+        self._insert("request_gaps", pd.DataFrame(gaps))
+
     def ask(self, name: str, /, **args: Any) -> pd.DataFrame:
         return QUERIES[name](self.cursor, **args).to_pandas()
 

@@ -87,5 +87,5 @@ def test_every_per_request_metric_of_nothing_is_nothing():
 def test_a_failed_request_is_undefined_never_zero():
     made = frame([row(0, 0, outcome="http_error")])
     for name, metric in METRICS.items():
-        if metric.values:
+        if metric.values and name != "client_queue":  # it was sent: we know how long that took
             assert np.isnan(one(metric.values(made))), name

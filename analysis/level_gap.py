@@ -1,0 +1,66 @@
+"""The metrics of gaps of one level: chunk gap, ITL, and how many gaps were stalls."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.frames import Mask, floats, is_in, where
+from analysis.gaps import Gaps, gaps_of, stall_share
+from analysis.level_request import key_of
+from analysis.metrics import METRICS, STALLS_MS, Metric
+from analysis.reading import PERCENTILES, StageReading
+
+Json = dict[str, Any]
+
+NO_GAP_INTERVAL = "gaps of one request depend on each other; no interval by request is made yet"
+
+
+def gap_metrics(stage: StageReading) -> Json:
+    """By name; chunk_gap and itl with n, undefined, mean and percentiles, stalls with a value."""
+    found = {
+        name: _gap_metric(METRICS[name], gaps_of(stage.gaps, metric))
+        for name, metric in (("chunk_gap", "gap"), ("itl", "itl"))
+    }
+    return found | _stall_shares(stage) | _stalls_per_1k(stage)
+
+
+def _gap_metric(metric: Metric, gaps: Gaps) -> Json:
+    return {
+        "unit": metric.unit,
+        "n": gaps.n,
+        "undefined": gaps.undefined,
+        "mean": gaps.mean_ms,
+        **{key_of(p): gaps.at(p) for p in PERCENTILES},
+        "ci95": {},
+        "ci95_reason": NO_GAP_INTERVAL,
+        **({"within": gaps.within} if gaps.within else {}),
+        **({} if gaps.n else {"reason": metric.undefined_when}),
+    }
+
+
+def _stall_shares(stage: StageReading) -> Json:
+    chunk_gaps = where(stage.histogram, is_in(stage.histogram, "metric", "gap"))
+    found: Json = {}
+    for limit_ms in STALLS_MS:
+        name = f"stall_share_{limit_ms}"
+        share, n = stall_share(chunk_gaps, limit_ms)
+        found[name] = {"unit": "%", "n": n, "value": share * 100 if share is not None else None}
+        if share is None:
+            found[name]["reason"] = METRICS[name].undefined_when
+    return found
+
+
+def _stalls_per_1k(stage: StageReading) -> Json:
+    """n: the answers behind it; undefined: complete ones that cannot be counted."""
+    answers = stage.cohort.complete
+    tokens = floats(answers, "output_tokens")
+    known: Mask = ~np.isnan(tokens)
+    known &= ~np.isnan(floats(answers, "n_gaps")) | (floats(answers, "n_chunks") == 1)
+    found: Json = {}
+    for limit_ms in STALLS_MS:
+        metric = METRICS[f"stalls_per_1k_{limit_ms}"]
+        stalls, of = np.nansum(floats(answers, f"stalls_{limit_ms}")[known]), tokens[known].sum()
+        value = {"value": 1e3 * float(stalls) / float(of)} if of else {"value": None}
+        counts = {"unit": metric.unit, "n": int(known.sum()), "undefined": int((~known).sum())}
+        found[metric.name] = counts | value | ({} if of else {"reason": metric.undefined_when})
+    return found

@@ -1,0 +1,62 @@
+"""The metrics per request of one level: percentiles with their intervals, of complete answers."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.frames import number
+from analysis.metrics import METRICS, Metric
+from analysis.per_request import first_chunk_assumed
+from analysis.per_request_stream import chunk_based
+from analysis.quantiles import intervals, need_n, percentile
+from analysis.reading import PERCENTILES, StageReading
+from analysis.samples import Samples, samples
+
+Json = dict[str, Any]
+
+
+def request_metrics(stage: StageReading) -> Json:
+    """By name: unit, n, undefined, mean, percentiles, ci95, need_n, with_failures, note, reason."""
+    found = {
+        metric.name: _request_metric(metric, samples(metric.name, stage.cohort))
+        for metric in METRICS.values()
+        if metric.values is not None
+    }
+    if assumed := first_chunk_assumed(stage.cohort.complete):
+        found["tpot"]["note"] = f"{assumed:,} first chunks were taken for one token: not told."
+    if by_chunk := chunk_based(stage.cohort.complete):
+        note = f"Of {by_chunk:,} answers each chunk was taken for one token: not told."
+        found["smoothness"]["note"] = note
+    return found
+
+
+def _request_metric(metric: Metric, found: Samples) -> Json:
+    values, n, shown = found.values, len(found.values), _shown(metric)
+    bounds = [interval.as_list() for interval in intervals(values, shown)]
+    is_late = metric.unit == "ms" and not metric.is_ours
+    return {
+        "unit": metric.unit,
+        "n": n,
+        "undefined": found.undefined,
+        "mean": float(np.mean(values)) if n else None,
+        **{key_of(p): percentile(values, p) for p in shown},
+        "ci95": dict(zip(map(key_of, shown), bounds, strict=True)) if n else {},
+        "need_n": {key_of(p): need_n(p) for p in PERCENTILES if n and n < need_n(p)},
+        **({"with_failures": _with_failures(found)} if is_late and n and found.failed else {}),
+        **({} if n else {"reason": metric.undefined_when}),
+    }
+
+
+def _with_failures(found: Samples) -> Json:
+    """Percentiles with each failure as +infinity; None: a failed request stands there."""
+    return {key_of(p): number(percentile(found.with_failures, p)) for p in PERCENTILES}
+
+
+def _shown(metric: Metric) -> tuple[float, ...]:
+    """The slow end is the tail: p5 and p1 too where higher is better."""
+    return (0.01, 0.05, 0.1, *PERCENTILES) if metric.better == "higher" else PERCENTILES
+
+
+def key_of(p: float) -> str:
+    """`p95` of 0.95."""
+    return f"p{100 * p:g}"
