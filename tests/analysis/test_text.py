@@ -41,7 +41,7 @@ def test_a_percentile_that_its_samples_cannot_carry_is_in_brackets():
 
 
 def test_what_is_not_defined_is_listed_not_printed_as_zero(steady):
-    assert "Not defined here: TTFT from schedule" in steady
+    assert "Not defined here: Thinking time, TTFT from schedule" in steady
     assert "nan" not in steady.lower()
 
 
