@@ -6,23 +6,18 @@ runs beside it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
-from storage.database import Database
+from storage import window_actions
+from storage.owner import Owner
 
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """The one open database, and its data folder."""
-
-    database: Database
-    data: Path
-
+__all__ = ["ACTIONS", "Action", "Owner"]
 
 Action = Callable[..., pa.Table]
 """(owner, **arguments) -> a frame, as its function documents; raises StoreError with a sentence."""
 
-ACTIONS: dict[str, Action] = {}
+ACTIONS: dict[str, Action] = {
+    "set_window": window_actions.set_window,
+    "reset_window": window_actions.reset_window,
+}

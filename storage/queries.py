@@ -8,7 +8,13 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from storage import queries_events, queries_health, queries_requests, queries_run
+from storage import (
+    queries_events,
+    queries_health,
+    queries_requests,
+    queries_run,
+    window_actions,
+)
 
 QUERIES: dict[str, Callable[..., pa.Table]] = {
     "runs": queries_run.runs,
@@ -16,6 +22,7 @@ QUERIES: dict[str, Callable[..., pa.Table]] = {
     "find_run": queries_run.find_run,
     "stages": queries_run.stages,
     "pulses": queries_run.pulses,
+    "windows": window_actions.windows,
     "requests": queries_requests.requests,
     "outcomes": queries_requests.outcomes,
     "gap_hist": queries_events.gap_hist,
