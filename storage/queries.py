@@ -13,6 +13,7 @@ from storage import (
     queries_health,
     queries_requests,
     queries_run,
+    sql_box,
     window_actions,
 )
 
@@ -32,9 +33,10 @@ QUERIES: dict[str, Callable[..., pa.Table]] = {
     "window_tokens": queries_events.window_tokens,
     "stamp_bounds": queries_events.stamp_bounds,
     "doubt_per_s": queries_health.doubt_per_s,
+    "sql": sql_box.sql,
 }
 
 READS_EVENTS = frozenset(
-    {"token_events", "gap_quantiles", "window_tokens", "stamp_bounds", "doubt_per_s"}
+    {"token_events", "gap_quantiles", "window_tokens", "stamp_bounds", "doubt_per_s", "sql"}
 )
 """Questions that scan token_events: at most two of them at once, the ingest needs the core too."""
