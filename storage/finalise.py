@@ -2,11 +2,17 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
+from numpy.typing import NDArray
 
-from storage.counting import told_by_request
 from storage.database import rollback
+from storage.event_ranges import classes_of, event_ranges
+from storage.finalise_hist import METRICS, Histograms, bin_s
+from storage.finalise_requests import request_gaps
+from storage.finalise_seconds import Seconds
+from storage.queries_health import DOUBT
 
 QUIET_S = 60.0
 _COUNTED = "run_id = $run_id AND phase NOT IN ('preflight', 'warmup')"
@@ -27,15 +33,13 @@ def finalise(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
     """Replace the live summaries by exact ones and mark the run final; may be called again.
 
     The histograms then hold complete requests only, by the request's stage; ITL where every token
-    count is known (docs/metrics.md).
+    count is known (docs/metrics.md).  A run whose token events were dropped keeps what it has.
     """
     known = {"run_id": run_id}
     cursor.begin()
     try:
-        for table in ("hist", "tok_sec"):
-            cursor.execute(f"DELETE FROM {table} WHERE run_id = $run_id", known)
-        cursor.execute(_HIST, known)
-        cursor.execute(_TOKENS_PER_S, known)
+        if not _one(cursor, _IS_DROPPED, run_id):
+            _replace(cursor, run_id)
         _summarise(cursor, run_id)
         cursor.execute(_MARK_FINAL, known)
         cursor.commit()
@@ -66,45 +70,50 @@ def is_settled(spool: Path, n_workers: int | None) -> bool:
     return time.time() - spool.stat().st_mtime > QUIET_S
 
 
+_REPLACED = ("hist", "tok_sec", "doubt_sec", "request_gaps", "kept_answers")
+
+
+def _replace(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
+    """Every summary of the run made anew from its token events, in one pass over them."""
+    for table in _REPLACED:
+        cursor.execute(f"DELETE FROM {table} WHERE run_id = $run_id", {"run_id": run_id})
+    classes = classes_of(cursor, run_id)
+    histograms = Histograms(bin_s(_one(cursor, _DURATION, run_id)))
+    seconds, n_events = Seconds(), 0
+    for events in event_ranges(cursor, run_id, classes):
+        n_events += events.n_events
+        histograms.add(events)
+        seconds.add(events)
+        _insert(cursor, _INSERT_REQUESTS, request_gaps(events), run_id=run_id)
+    named = {"run_id": run_id, "classes": classes}
+    _insert(cursor, _INSERT_HIST, histograms.rows(), **named, metrics=METRICS)
+    _insert(cursor, _INSERT_SECONDS, seconds.rows(), **named)
+    cursor.execute(_INSERT_DOUBT, {"run_id": run_id})
+    cursor.execute(
+        "UPDATE runs SET n_events = $n WHERE run_id = $run_id", {"run_id": run_id, "n": n_events}
+    )
+
+
+def _insert(
+    cursor: duckdb.DuckDBPyConnection, sql: str, rows: dict[str, NDArray[Any]], **params: Any
+) -> None:
+    """Insert rows that the SQL knows as the table `incoming`."""
+    cursor.register("incoming", rows)
+    try:
+        cursor.execute(sql, params)
+    finally:
+        cursor.unregister("incoming")
+
+
+def _one(cursor: duckdb.DuckDBPyConnection, sql: str, run_id: int) -> Any:
+    found = cursor.execute(sql, {"run_id": run_id}).fetchall()
+    return found[0][0]
+
+
 def _summarise(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
     cursor.execute("DELETE FROM summary WHERE run_id = $run_id", {"run_id": run_id})
     cursor.execute(_SUMMARY, {"run_id": run_id})
 
-
-_COMPLETE = f"""
-    SELECT request_id, stage, traffic_class, output_tokens, one_token_per_chunk
-    FROM request_times WHERE {_COUNTED} AND outcome = 'complete'"""
-
-# One scan, each distinct gap once with its number: memory grows with the values, not the events.
-_HIST = f"""
-    INSERT INTO hist BY NAME
-    WITH asked AS ({_COMPLETE}),
-    r AS MATERIALIZED ({told_by_request("asked")}),
-    counted AS MATERIALIZED (
-        SELECT stage, traffic_class, gap_us,
-            CASE WHEN is_told THEN coalesce(n_tokens, 1) END AS c, count(*) AS n
-        FROM token_events JOIN r USING (request_id)
-        WHERE run_id = $run_id AND gap_us IS NOT NULL
-        GROUP BY ALL)
-    SELECT $run_id AS run_id, stage, 'gap' AS metric, bucket(gap_us) AS b, sum(n)::BIGINT AS n,
-        traffic_class
-    FROM counted GROUP BY ALL
-    UNION ALL
-    SELECT $run_id, stage, 'itl', bucket(gap_us / c) AS b, sum(n * c)::BIGINT, traffic_class
-    FROM counted WHERE c > 0 GROUP BY ALL"""
-
-_TOKENS_PER_S = """
-    INSERT INTO tok_sec BY NAME
-    WITH e AS (
-        SELECT coalesce(stage, -1) AS stage, traffic_class, t_us // 1_000_000 AS sec,
-            coalesce(n_tokens, CASE WHEN one_token_per_chunk THEN 1 END) AS c
-        FROM token_events LEFT JOIN
-            (SELECT request_id, stage, traffic_class, phase, one_token_per_chunk FROM request_times
-             WHERE run_id = $run_id) USING (request_id)
-        WHERE run_id = $run_id AND phase IS DISTINCT FROM 'preflight')
-    SELECT $run_id AS run_id, stage, sec, coalesce(sum(c), 0)::BIGINT AS tokens,
-        count(*) AS events, count(*) FILTER (WHERE c IS NULL) AS unknown, traffic_class
-    FROM e GROUP BY stage, sec, traffic_class"""
 
 # A chunk whose count is unknown is taken for the mean tokens per chunk of the requests that tell; a
 # second in which even that is unknown leaves no peak: it may have been the best one.
@@ -125,7 +134,7 @@ _SUMMARY = f"""
             quantile_cont(ttft_us, 0.95) FILTER (WHERE outcome = 'complete') AS ttft_p95_us,
             quantile_cont(ttft_us, 0.99) FILTER (WHERE outcome = 'complete') AS ttft_p99_us,
             quantile_cont(e2e_us, 0.95) FILTER (WHERE outcome = 'complete') AS e2e_p95_us
-        FROM request_times WHERE {_COUNTED}
+        FROM request_spans WHERE {_COUNTED}
         GROUP BY GROUPING SETS ((stage, traffic_class), (stage), ())),
     per_sec AS (
         SELECT stage, traffic_class, sum(tokens)::BIGINT AS tokens, sum(unknown)::BIGINT AS unknown
@@ -147,6 +156,26 @@ _SUMMARY = f"""
 
 _MARK_FINAL = """
     UPDATE runs SET is_final = true,
-        n_events = (SELECT count(*) FROM token_events WHERE run_id = $run_id),
         n_requests = (SELECT count(*) FROM requests WHERE run_id = $run_id)
     WHERE run_id = $run_id"""
+
+_IS_DROPPED = "SELECT raw_dropped_epoch_ns IS NOT NULL FROM runs WHERE run_id = $run_id"
+
+# A run's last arrival tells how long it was, also where nobody wrote down its stages.
+_DURATION = """
+    SELECT coalesce(max(greatest(end_us, coalesce(last_token_us, 0))), 0) / 1e6
+    FROM requests WHERE run_id = $run_id"""
+
+_INSERT_HIST = """
+    INSERT INTO hist BY NAME SELECT $run_id AS run_id, stage, $metrics[metric + 1] AS metric, b, n,
+        $classes[traffic] AS traffic_class, sec
+    FROM incoming"""
+
+_INSERT_SECONDS = """
+    INSERT INTO tok_sec BY NAME SELECT $run_id AS run_id, * EXCLUDE (traffic),
+        $classes[traffic] AS traffic_class
+    FROM incoming"""
+
+_INSERT_REQUESTS = "INSERT INTO request_gaps BY NAME SELECT $run_id AS run_id, * FROM incoming"
+
+_INSERT_DOUBT = f"INSERT INTO doubt_sec BY NAME SELECT $run_id AS run_id, * FROM ({DOUBT})"

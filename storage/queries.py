@@ -13,6 +13,7 @@ from storage import (
     queries_health,
     queries_requests,
     queries_run,
+    queries_window,
     sql_box,
     window_actions,
 )
@@ -29,14 +30,9 @@ QUERIES: dict[str, Callable[..., pa.Table]] = {
     "gap_hist": queries_events.gap_hist,
     "tokens_per_s": queries_events.tokens_per_s,
     "token_events": queries_events.token_events,
-    "gap_quantiles": queries_events.gap_quantiles,
-    "window_tokens": queries_events.window_tokens,
-    "stamp_bounds": queries_events.stamp_bounds,
+    "gap_quantiles": queries_window.gap_quantiles,
+    "window_tokens": queries_window.window_tokens,
+    "stamp_bounds": queries_window.stamp_bounds,
     "doubt_per_s": queries_health.doubt_per_s,
     "sql": sql_box.sql,
 }
-
-READS_EVENTS = frozenset(
-    {"token_events", "gap_quantiles", "window_tokens", "stamp_bounds", "doubt_per_s", "sql"}
-)
-"""Questions that scan token_events: at most two of them at once, the ingest needs the core too."""

@@ -4,6 +4,7 @@ import duckdb
 import pyarrow as pa
 
 from storage.answers import frame, run_id_of
+from storage.summarised import is_final
 
 Cursor = duckdb.DuckDBPyConnection
 
@@ -14,11 +15,18 @@ def doubt_per_s(cursor: Cursor, run: str) -> pa.Table:
     worker, sec, events, shared, missing (no kernel stamp), bound_p99_us (the least bound that 99 %
     of the second's arrivals do not exceed; 0 for one that shared no read), bound_max_us.
     """
-    return frame(cursor, _DOUBT, run_id=run_id_of(cursor, run))
+    run_id = run_id_of(cursor, run)
+    return frame(cursor, _KEPT if is_final(cursor, run_id) else DOUBT, run_id=run_id)
+
+
+_KEPT = """
+    SELECT worker, sec, events, shared, missing, bound_p99_us::BIGINT AS bound_p99_us,
+        bound_max_us::BIGINT AS bound_max_us
+    FROM doubt_sec WHERE run_id = $run_id ORDER BY worker, sec"""
 
 
 # request_id = worker + n_workers * k, so no join.  Each distinct bound once with its number.
-_DOUBT = """
+DOUBT = """
     WITH n AS (SELECT greatest(coalesce(n_workers, 1), 1) AS workers FROM runs
                WHERE run_id = $run_id),
     counted AS MATERIALIZED (

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from storage.actions import ACTIONS, Owner
 from storage.answers import UnknownRunError, one_row
+from storage.answers_kept import Kept
 from storage.database import Database, first_line
 from storage.protocol import (
     GREETING,
@@ -25,7 +26,8 @@ from storage.protocol import (
     read_question,
     refusal,
 )
-from storage.queries import QUERIES, READS_EVENTS
+from storage.queries import QUERIES
+from storage.summarised import reads_events
 
 ANSWER_WITHIN_S = 30.0
 _WAIT_FOR_NEW_RUN_S = 2.0
@@ -46,7 +48,8 @@ class Server:
         self._owner = Owner(database, data)
         self._runs = data / "runs"
         self._state = state
-        self._scans = threading.BoundedSemaphore(2)
+        self._kept = Kept(database)
+        self._scans = threading.BoundedSemaphore(2)  # the ingest needs the core too
         self._clients = 0
         self._count = threading.Lock()
         self._is_closing = threading.Event()
@@ -120,8 +123,7 @@ class Server:
             raise StoreError(f"The question {name!r} was asked wrongly: {error}.") from None
         if name in ACTIONS:
             return ACTIONS[name](self._owner, **args)
-        with self._scans if name in READS_EVENTS else contextlib.nullcontext():
-            return self._patiently(name, args)
+        return self._patiently(name, args)
 
     def _patiently(self, name: str, args: dict[str, Any]) -> pa.Table:
         """The answer; a run whose folder is there but which no turn has seen yet gets a moment."""
@@ -143,7 +145,12 @@ class Server:
     def _run(self, name: str, args: dict[str, Any]) -> pa.Table:
         try:
             with self._database.cursor() as cursor, _limit(cursor):
-                return QUERIES[name](cursor, **args)
+                if (kept := self._kept.find(cursor, name, args)) is not None:
+                    return kept
+                if not reads_events(cursor, name, args):
+                    return QUERIES[name](cursor, **args)
+            with self._scans, self._database.cursor() as cursor, _limit(cursor):
+                return self._kept.compute(cursor, name, args, QUERIES[name])
         except duckdb.InterruptException:
             raise StoreError(
                 f"The question {name!r} took longer than {ANSWER_WITHIN_S:g} s and was ended; "

@@ -290,11 +290,11 @@ def test_doubt_per_second_is_numpy_s(account, streams):
 
 
 def test_doubt_is_told_apart_by_worker(tables, tmp_path):
-    run = RunFolder(tmp_path)
+    run = RunFolder(tmp_path, n_workers=2)
     run.columns(0, [Stream(k, k * 1000) for k in range(4)])
+    tables.turn()
+    rows = tables.ask("doubt_per_s", run=run.uid)
     run.end()
     tables.turn()
-    with tables.database.cursor() as cursor:
-        cursor.execute("UPDATE runs SET n_workers = 2")
-    rows = tables.ask("doubt_per_s", run=run.uid)
+    assert tables.ask("doubt_per_s", run=run.uid) == rows  # kept by the run's end
     assert [(row["worker"], row["events"]) for row in rows] == [(0, 20), (1, 20)]
