@@ -7,9 +7,13 @@ import click
 from commands.refusal import HeadwayGroup
 from loadgen.version import VERSION
 
-COMMANDS = ("serve", "run", "quick", "simulate", "worker", "show", "doctor")
+COMMANDS = ("serve", "run", "quick", "simulate", "worker", "show", "import", "doctor")
 """Each is a file of the same name in commands/, imported only when it is used: `serve` shall not
 wait for what `show` needs."""
+
+
+FILES = {"import": "import_files"}
+"""Commands whose name is a word of Python's own."""
 
 
 class LazyGroup(HeadwayGroup):
@@ -25,7 +29,8 @@ class LazyGroup(HeadwayGroup):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        return getattr(import_module(f"commands.{cmd_name}"), cmd_name)
+        name = FILES.get(cmd_name, cmd_name)
+        return getattr(import_module(f"commands.{name}"), name)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

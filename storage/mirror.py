@@ -15,7 +15,7 @@ from storage.database import rollback
 from storage.records import TERMINAL
 from storage.rows import insert_rows
 
-FACTS = ("targets", "machines", "search", "prompts", "cache", "replay", "limits")
+FACTS = ("targets", "machines", "search", "prompts", "cache", "replay", "limits", "imported")
 """Keys of run.json that travel together as one JSON column, `runs.facts`."""
 _FILES = ("plan.json", "run.json", "status.json", "stages.jsonl")
 Row = dict[str, Any]
@@ -115,6 +115,7 @@ def run_columns(plan_json: bytes, run: Row | None, status: Row | None) -> Row:
         "insecure": run.get("insecure"),
         "proxy": run.get("proxy"),
         "notes": _json(run.get("notes") or None),
+        "source": run.get("source"),
         "facts": _json({name: run[name] for name in FACTS if run.get(name)} or None),
     }
 

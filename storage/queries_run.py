@@ -22,7 +22,7 @@ def runs(cursor: Cursor) -> pa.Table:
 
     run_uid, name, state, message, started_at (UTC; null before it began), duration_s (null while it
     goes on), url (the plan's), target_url (the real one), model, api, n_stages, plan (JSON),
-    plan_sha256, stamps, n_damaged_segments, is_final; columns of `summary` for the whole run (null
+    plan_sha256, stamps, n_damaged_segments, is_final, source; columns of `summary` (whole run; null
     before its first request has ended); ttft_p95_by_stage_us: list, one entry per stage with
     requests, null where none was complete.
     """
@@ -33,7 +33,7 @@ def runs(cursor: Cursor) -> pa.Table:
         parts AS (SELECT run_id, list(ttft_p95_us ORDER BY stage) AS ttft_p95_by_stage_us
                   FROM summary WHERE stage IS NOT NULL AND traffic_class IS NULL GROUP BY run_id)
         SELECT run_uid::VARCHAR AS run_uid, name, {_STATE}, message, {_SPAN}, url, target_url,
-            model, api, n_stages, plan, plan_sha256, stamps, n_damaged_segments, is_final,
+            model, api, n_stages, plan, plan_sha256, stamps, n_damaged_segments, is_final, source,
             {_NUMBERS.replace("n_requests", "whole.n_requests")}, ttft_p95_by_stage_us
         FROM runs LEFT JOIN whole USING (run_id) LEFT JOIN parts USING (run_id)
         ORDER BY run_id DESC""",

@@ -21,7 +21,7 @@ COMMANDS = sorted(COMMAND_NAMES)
 
 
 def test_the_commands_are_those_of_the_contract():
-    assert COMMANDS == ["doctor", "quick", "run", "serve", "show", "simulate", "worker"]
+    assert COMMANDS == ["doctor", "import", "quick", "run", "serve", "show", "simulate", "worker"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

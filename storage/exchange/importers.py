@@ -6,7 +6,7 @@ from pathlib import Path
 
 from storage.exchange import aiperf, guidellm, inference_perf, llmperf, sglang, vllm_bench
 from storage.exchange.answers import ForeignRun
-from storage.exchange.source import ImportProblem, Source, load
+from storage.exchange.source import NoResultFile, Source, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +18,15 @@ class Importer:
     read: Callable[[Source], list[ForeignRun]]
     primary: Callable[[Path], Path] = lambda path: path
     """The file that a run is read from when it has several: its own path, or a neighbour's."""
+    run_per_value: bool = False
+    """Whether each JSON value in the file is a run of its own, also if the file grows later."""
 
 
 IMPORTERS: dict[str, Importer] = {
-    "vllm_bench": Importer("vLLM bench", vllm_bench.is_it, vllm_bench.read),
+    "vllm_bench": Importer("vLLM bench", vllm_bench.is_it, vllm_bench.read, run_per_value=True),
     "guidellm": Importer("GuideLLM", guidellm.is_it, guidellm.read),
     "aiperf": Importer("AIPerf", aiperf.is_it, aiperf.read, aiperf.primary),
-    "sglang": Importer("SGLang", sglang.is_it, sglang.read),
+    "sglang": Importer("SGLang", sglang.is_it, sglang.read, run_per_value=True),
     "llmperf": Importer("llmperf", llmperf.is_it, llmperf.read, llmperf.primary),
     "inference_perf": Importer(
         "inference-perf", inference_perf.is_it, inference_perf.read, inference_perf.primary
@@ -33,12 +35,12 @@ IMPORTERS: dict[str, Importer] = {
 
 
 def importer_of(source: Source) -> str:
-    """Key of the importer that knows the file by what is in it; raises ImportProblem if none."""
+    """Key of the importer that knows the file by what is in it; raises NoResultFile if none."""
     for name, importer in IMPORTERS.items():
         if importer.is_it(source):
             return name
     known = ", ".join(importer.title for importer in IMPORTERS.values())
-    raise ImportProblem(f"{source.path.name} is no result file that Headway knows ({known}).")
+    raise NoResultFile(f"{source.path.name} is no result file that Headway knows ({known}).")
 
 
 def read_file(path: Path) -> list[ForeignRun]:

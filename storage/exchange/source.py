@@ -25,6 +25,10 @@ class ImportProblem(ValueError):
     """One sentence for the user: which file, which field, what was seen and what was expected."""
 
 
+class NoResultFile(ImportProblem):
+    """The file is nobody's result."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file, and the JSON values in it: one, or one a line."""
@@ -60,7 +64,7 @@ def load(path: Path) -> Source:
     except OSError as error:
         raise ImportProblem(f"{path} cannot be read: {error.strerror or error}.") from None
     if not raw.strip():
-        raise ImportProblem(f"{path.name} is empty.")
+        raise NoResultFile(f"{path.name} is empty.")
     try:
         return _source(path, [_value(raw)], [raw])
     except ValueError as error:
@@ -72,7 +76,7 @@ def load(path: Path) -> Source:
     except ValueError:
         lines = []
     if len(lines) < 2:
-        raise ImportProblem(f"{path.name} is no JSON: {_why(whole)}.")
+        raise NoResultFile(f"{path.name} is no JSON: {_why(whole)}.")
     values = [_line(path, number, line) for number, line in enumerate(lines, 1)]
     return _source(path, values, lines)
 

@@ -1,0 +1,82 @@
+"""`headway import`: result files of other tools become runs here."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commands.data_folder import data_folder
+from commands.refusal import Failure, Refusal
+
+KNOWN_WITHIN_S = 60.0
+LOOK_EVERY_S = 0.05
+
+
+@click.command("import")
+@click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+)
+def import_files(files: tuple[Path, ...]) -> None:
+    """Read result files of other tools into runs.
+
+    vLLM bench, GuideLLM, AIPerf, SGLang, llmperf and inference-perf are told by what is in a file;
+    files that belong together are found beside each other.  Of a folder, every result file in it is
+    read.  A file that was imported before is not imported again.
+    """
+    from storage.client import Store
+    from storage.exchange.importing import import_file
+    from storage.exchange.source import ImportProblem, NoResultFile
+
+    data = data_folder()
+    store = Store.connect(data)  # it wakes up while files are read
+    problems: list[str] = []
+    found: dict[str, bool] = {}
+    for path, is_asked in _asked(files):
+        try:
+            runs = import_file(path, data)
+        except ImportProblem as problem:
+            if is_asked or not isinstance(problem, NoResultFile):
+                problems.append(str(problem))
+            continue
+        for run in runs:
+            if run.run_uid not in found:  # the second file of a pair brings the same run
+                found[run.run_uid] = run.is_new
+                click.echo(f"{run.sentence}\n  run {run.run_uid}: {run.name}")
+    try:
+        _wait(store, [uid for uid, is_new in found.items() if is_new])
+    finally:
+        store.close()
+    if problems:
+        raise Refusal("\n".join(problems))
+    if not found:
+        raise Refusal(f"There is no result file in {', '.join(map(str, files))}.")
+
+
+def _asked(files: tuple[Path, ...]) -> Iterator[tuple[Path, bool]]:
+    """Each file, and whether it was named; of a folder those in it, which may be anything."""
+    for path in files:
+        if path.is_dir():
+            yield from ((inner, False) for inner in sorted(path.iterdir()) if inner.is_file())
+        else:
+            yield path, True
+
+
+def _wait(store: Any, uids: list[str]) -> None:
+    """Until the tables hold every run: the next command of a script may ask at once."""
+    deadline = time.monotonic() + KNOWN_WITHIN_S
+    waiting = list(uids)
+    while waiting:
+        known = store.ask("run", run=waiting[0])
+        if len(known) and known["state"].iloc[0] == "finished":
+            waiting.pop(0)
+        elif time.monotonic() > deadline:
+            trouble = store.ask("store")["trouble"].iloc[0] or "the store is busy; it goes on."
+            raise Failure(f"{len(waiting)} imported runs are not in the tables yet: {trouble}")
+        else:
+            time.sleep(LOOK_EVERY_S)
