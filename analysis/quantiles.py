@@ -1,8 +1,8 @@
 """Percentiles, and how sure a percentile of n samples can be.
 
 Percentile rule: linear interpolation (numpy's default, DuckDB's quantile_cont), named in the pages.
-Interval: exact binomial order statistics, free of any assumption on the distribution; it assumes
-independent samples.
+Interval: exact binomial order statistics, free of any assumption on the distribution.  Samples that
+depend on each other count as fewer: n_eff of analysis.autocorrelation.
 """
 
 from collections.abc import Sequence
@@ -59,16 +59,28 @@ class Interval:
         return [_finite(self.low), _finite(self.high)]
 
 
-def intervals(samples: Floats, ps: Sequence[float], alpha: float = ALPHA) -> list[Interval]:
-    """The order-statistic interval of each percentile, p in 0..1; (None, None) of no samples."""
+def intervals(
+    samples: Floats, ps: Sequence[float], worth: Sequence[float] | None = None
+) -> list[Interval]:
+    """The order-statistic interval of each percentile, p in 0..1; (None, None) of no samples.
+
+    worth: for each of ps how many independent samples they are worth, at most n (n_eff); None: all.
+    A rank of n_eff samples is taken for n / n_eff ranks of the n, counted from its own end.
+    """
     known = np.sort(samples[~np.isnan(samples)])
-    return [
-        Interval(
-            float(known[low - 1]) if low >= 1 else None,
-            float(known[high - 1]) if high <= len(known) else None,
+    n = len(known)
+    found: list[Interval] = []
+    for p, n_eff in zip(ps, worth or [n] * len(ps), strict=True):
+        whole = int(min(n_eff, n))
+        ((low, high),) = _ranks_of(whole, (p,), ALPHA)
+        low, from_top = low * n // max(whole, 1), (whole + 1 - high) * n // max(whole, 1)
+        found.append(
+            Interval(
+                float(known[low - 1]) if low >= 1 else None,
+                float(known[n - from_top]) if from_top >= 1 else None,
+            )
         )
-        for low, high in _ranks_of(len(known), tuple(ps), alpha)
-    ]
+    return found
 
 
 @lru_cache(maxsize=1024)  # all metrics of a level ask for the same few
@@ -82,6 +94,7 @@ def _ranks_of(n: int, ps: tuple[float, ...], alpha: float) -> list[tuple[int, in
 def need_n(p: float, alpha: float = ALPHA) -> int:
     """How many samples a two-sided interval needs for a finite upper bound: p50 6, p95 72, p99 368.
 
+    Independent ones; of others n / n_eff times as many.
     The upper rank exists once P(all n samples lie below the percentile) = p^n <= alpha/2.
     """
     return int(np.ceil(np.log(alpha / 2) / np.log(p)))
