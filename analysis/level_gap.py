@@ -5,34 +5,45 @@ from typing import Any
 import numpy as np
 
 from analysis.frames import Mask, floats, is_in, where
+from analysis.gap_intervals import GapDoubt, stall_doubt
 from analysis.gaps import Gaps, gaps_of, stall_share
-from analysis.level_request import key_of
+from analysis.level_request import key_of, worth_of
 from analysis.metrics import METRICS, STALLS_MS, Metric
 from analysis.reading import PERCENTILES, StageReading
 
 Json = dict[str, Any]
 
-NO_GAP_INTERVAL = "gaps of one request depend on each other; no interval by request is made yet"
+DEPENDENT = (
+    "Gaps of one request are alike, and a stall stops all requests at once: the interval counts "
+    "n_eff independent gaps."
+)
+NO_INTERVAL = GapDoubt(reason="There is no gap.")
 
 
 def gap_metrics(stage: StageReading) -> Json:
     """By name; chunk_gap and itl with n, undefined, mean and percentiles, stalls with a value."""
     found = {
-        name: _gap_metric(METRICS[name], gaps_of(stage.gaps, metric))
+        name: _gap_metric(
+            METRICS[name], gaps_of(stage.gaps, metric), stage.gap_doubt.get(metric, NO_INTERVAL)
+        )
         for name, metric in (("chunk_gap", "gap"), ("itl", "itl"))
     }
     return found | _stall_shares(stage) | _stalls_per_1k(stage)
 
 
-def _gap_metric(metric: Metric, gaps: Gaps) -> Json:
+def _gap_metric(metric: Metric, gaps: Gaps, doubt: GapDoubt) -> Json:
+    shown = [p for p in PERCENTILES if p in doubt.intervals]
+    n_eff = {p: doubt.n_eff[p] for p in shown}
     return {
         "unit": metric.unit,
         "n": gaps.n,
         "undefined": gaps.undefined,
         "mean": gaps.mean_ms,
         **{key_of(p): gaps.at(p) for p in PERCENTILES},
-        "ci95": {},
-        "ci95_reason": NO_GAP_INTERVAL,
+        "ci95": {key_of(p): doubt.intervals[p].as_list() for p in shown},
+        **worth_of(gaps.n, n_eff, DEPENDENT),
+        **({"ci95_by": doubt.by} if doubt.by else {}),
+        **({"ci95_reason": doubt.reason} if doubt.reason and gaps.n else {}),
         **({"within": gaps.within} if gaps.within else {}),
         **({} if gaps.n else {"reason": metric.undefined_when}),
     }
@@ -40,6 +51,7 @@ def _gap_metric(metric: Metric, gaps: Gaps) -> Json:
 
 def _stall_shares(stage: StageReading) -> Json:
     chunk_gaps = where(stage.histogram, is_in(stage.histogram, "metric", "gap"))
+    answers = stage.cohort.complete
     found: Json = {}
     for limit_ms in STALLS_MS:
         name = f"stall_share_{limit_ms}"
@@ -47,6 +59,14 @@ def _stall_shares(stage: StageReading) -> Json:
         found[name] = {"unit": "%", "n": n, "value": share * 100 if share is not None else None}
         if share is None:
             found[name]["reason"] = METRICS[name].undefined_when
+            continue
+        doubt = stall_doubt(floats(answers, f"stalls_{limit_ms}"), answers)
+        is_told = not isinstance(doubt, str)
+        found[name] |= (
+            {"ci95": [100 * side for side in doubt]}
+            if is_told
+            else {"ci95": None, "ci95_reason": doubt}
+        )
     return found
 
 

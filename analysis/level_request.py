@@ -1,9 +1,11 @@
 """The metrics per request of one level: percentiles with their intervals, of complete answers."""
 
+import math
 from typing import Any
 
 import numpy as np
 
+from analysis.autocorrelation import effective_ns
 from analysis.frames import number
 from analysis.metrics import METRICS, Metric
 from analysis.per_request import first_chunk_assumed
@@ -13,6 +15,11 @@ from analysis.reading import PERCENTILES, StageReading
 from analysis.samples import Samples, samples
 
 Json = dict[str, Any]
+
+ALIKE = (
+    "Requests sent one after another are alike (a queue makes them so), so they tell less than as "
+    "many independent ones; the interval counts n_eff of them."
+)
 
 
 def request_metrics(stage: StageReading) -> Json:
@@ -32,7 +39,8 @@ def request_metrics(stage: StageReading) -> Json:
 
 def _request_metric(metric: Metric, found: Samples) -> Json:
     values, n, shown = found.values, len(found.values), _shown(metric)
-    bounds = [interval.as_list() for interval in intervals(values, shown)]
+    n_eff = effective_ns(values, shown)
+    bounds = [interval.as_list() for interval in intervals(values, shown, n_eff)]
     is_late = metric.unit == "ms" and not metric.is_ours
     return {
         "unit": metric.unit,
@@ -41,10 +49,24 @@ def _request_metric(metric: Metric, found: Samples) -> Json:
         "mean": float(np.mean(values)) if n else None,
         **{key_of(p): percentile(values, p) for p in shown},
         "ci95": dict(zip(map(key_of, shown), bounds, strict=True)) if n else {},
-        "need_n": {key_of(p): need_n(p) for p in PERCENTILES if n and n < need_n(p)},
+        **worth_of(n, dict(zip(shown, n_eff, strict=True)), ALIKE),
         **({"with_failures": _with_failures(found)} if is_late and n and found.failed else {}),
         **({} if n else {"reason": metric.undefined_when}),
     }
+
+
+def worth_of(n: int, n_eff: dict[float, float], why: str) -> Json:
+    """n_eff (where it is less than n) with its reason, and need_n of percentiles without a bound.
+
+    n_eff: by p.  The bound that may be missing is that of the tail: p95's upper, p5's lower one.
+    """
+    few = {key_of(p): int(worth) for p, worth in n_eff.items() if worth < n}
+    need = {
+        key_of(p): math.ceil(need_n(max(p, 1 - p)) * n / worth)
+        for p, worth in n_eff.items()
+        if n and int(worth) < need_n(max(p, 1 - p))
+    }
+    return {**({"n_eff": few, "n_eff_reason": why} if few else {}), "need_n": need}
 
 
 def _with_failures(found: Samples) -> Json:

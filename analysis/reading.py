@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.frames import floats, is_in, number, where, words
+from analysis.gap_intervals import GapDoubt, gap_doubt
 from analysis.level_names import unique_names
 from analysis.samples import Cohort, cohort
-from analysis.windows import Window, members, stage_window
+from analysis.windows import Window, is_complete, members, stage_window
 from loadgen.plan import Plan, PlanError, Slo, TrafficClass, parse
 
 PERCENTILES = (0.5, 0.9, 0.95, 0.99)
@@ -29,7 +30,8 @@ class Ask(Protocol):
 class StageReading:
     """One class of traffic in one load level: its frames, and the level's row and window.
 
-    requests: all rows of the class but preflight.  gaps, tokens: within the window, as is bounds,
+    requests: all rows of the class but preflight.  gap_doubt: by metric, "gap" and "itl".
+    gaps, tokens: within the window, as is bounds,
     which is of all classes: how well arrivals are known is the client's doing, not theirs.
     histogram, per_second: of the whole stage.  traffic: None in a run with one class.
     """
@@ -39,6 +41,7 @@ class StageReading:
     window: Window
     requests: pd.DataFrame
     gaps: pd.DataFrame
+    gap_doubt: dict[str, GapDoubt]
     tokens: pd.DataFrame
     bounds: pd.DataFrame
     histogram: pd.DataFrame
@@ -116,13 +119,19 @@ def read(ask: Ask, run: str) -> Reading:
         at |= {"w0_us": window.begin_us, "w1_us": window.end_us}
         bounds = ask("stamp_bounds", **at)
         for traffic in _present(classes, mine):
+            own = mine if traffic is None else of_class(mine, traffic)
+            gaps = ask("gap_quantiles", qs=_percentiles(plan), **at, **_only(traffic))
+            asked = members(own, window)
             stages.append(
                 StageReading(
                     row=stage,
                     traffic=traffic,
                     window=window,
-                    requests=mine if traffic is None else of_class(mine, traffic),
-                    gaps=ask("gap_quantiles", qs=_percentiles(plan), **at, **_only(traffic)),
+                    requests=own,
+                    gaps=gaps,
+                    gap_doubt=gap_doubt(
+                        ask, at | _only(traffic), gaps, where(asked, is_complete(asked))
+                    ),
                     tokens=ask("window_tokens", **at, **_only(traffic)),
                     bounds=bounds,
                     histogram=_of_stage(whole["gap_hist", traffic], index),

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.frames import Floats, is_in, where
+from analysis.frames import Floats, floats, is_in, where
 from analysis.metrics import METRICS
 
 
 @dataclass(frozen=True)
 class Cohort:
-    """The requests that arrived within one window, `complete` being those that were answered."""
+    """The requests that arrived within one window, `complete` being those that were answered.
+
+    In the order of their send: what one waited tells of the next.
+    """
 
     arrived: pd.DataFrame
     complete: pd.DataFrame
@@ -25,7 +28,10 @@ class Cohort:
 
 
 def cohort(arrived: pd.DataFrame) -> Cohort:
-    """arrived: the requests of a window (`windows.members`), every outcome."""
+    """arrived: the requests of a window (`windows.members`), every outcome; sorted by send here."""
+    sent = floats(arrived, "send_us")
+    if not np.all(np.diff(sent) >= 0):  # request_ids of several load workers run side by side
+        arrived = arrived.iloc[np.argsort(sent, kind="stable")]
     complete = where(arrived, is_in(arrived, "outcome", "complete"))
     censored = int(is_in(arrived, "outcome", "cancelled").sum())
     return Cohort(arrived, complete, len(arrived) - len(complete) - censored, censored)
@@ -33,7 +39,7 @@ def cohort(arrived: pd.DataFrame) -> Cohort:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """One per-request metric over one cohort; `values`: NaN-free, of complete requests."""
+    """One per-request metric over one cohort; `values`: NaN-free, complete requests as sent."""
 
     values: Floats
     undefined: int  # complete requests for which the metric does not exist

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from storage import (
+    queries_clusters,
     queries_events,
     queries_health,
     queries_requests,
@@ -31,6 +32,8 @@ QUERIES: dict[str, Callable[..., pa.Table]] = {
     "tokens_per_s": queries_events.tokens_per_s,
     "token_events": queries_events.token_events,
     "gap_quantiles": queries_window.gap_quantiles,
+    "gap_clusters": queries_clusters.gap_clusters,
+    "gap_seconds": queries_clusters.gap_seconds,
     "window_tokens": queries_window.window_tokens,
     "stamp_bounds": queries_window.stamp_bounds,
     "doubt_per_s": queries_health.doubt_per_s,

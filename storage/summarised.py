@@ -13,7 +13,7 @@ MOST_EVENTS = 3_000_000
 """Of a level whose events are read for an answer: 0.1 s of CPU; more are told from summaries."""
 WITHIN = 0.01
 """How far a time from a histogram may be off, as a share (storage/buckets.py)."""
-_BY_WINDOW = frozenset({"gap_quantiles", "window_tokens", "stamp_bounds"})
+_BY_WINDOW = frozenset({"gap_quantiles", "gap_clusters", "window_tokens", "stamp_bounds"})
 
 
 def is_summarised(cursor: Cursor, run_id: int, stage: int, exact: bool = False) -> bool:

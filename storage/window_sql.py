@@ -6,14 +6,14 @@ Each distinct value stands once with its number: memory grows with the values, n
 from storage.counting import linear, told_by_request
 from storage.summarised import WITHIN
 
-_ASKED = """
+ASKED = """
     SELECT request_id, output_tokens, one_token_per_chunk FROM request_spans
     WHERE run_id = $run_id AND stage = $stage AND outcome = 'complete'
         AND phase NOT IN ('preflight', 'warmup') AND asked_us >= $w0 AND asked_us < $w1
         AND ($traffic IS NULL OR traffic_class = $traffic)"""
 
 # At a run's end it is known of each request whether its tokens are told: half of the cost saved.
-_TOLD_BEFORE = """
+TOLD_BEFORE = """
     SELECT request_id, is_told FROM asked JOIN
         (SELECT request_id, is_told FROM request_gaps WHERE run_id = $run_id) USING (request_id)"""
 
@@ -24,7 +24,7 @@ _CLASS = "($traffic IS NULL OR traffic_class = $traffic)"
 def _values_of_events(told: str) -> str:
     """CTEs that end in per_value(metric, v, w) and undefined(n); told: request_id, is_told."""
     return f"""
-    asked AS ({_ASKED}),
+    asked AS ({ASKED}),
     r AS MATERIALIZED ({told}),
     counted AS MATERIALIZED (
         SELECT gap_us, CASE WHEN is_told THEN coalesce(n_tokens, 1) END AS c, count(*) AS n
@@ -78,7 +78,7 @@ def _gap_quantiles(values: str, within: float) -> str:
 
 
 GAPS_OF_LIVE = _gap_quantiles(_values_of_events(told_by_request("asked", "t_us >= $w0")), 0)
-GAPS_OF_FINAL = _gap_quantiles(_values_of_events(_TOLD_BEFORE), 0)
+GAPS_OF_FINAL = _gap_quantiles(_values_of_events(TOLD_BEFORE), 0)
 GAPS_FROM_HIST = _gap_quantiles(_VALUES_OF_HIST, WITHIN)
 
 # A stream that has not ended has no row in requests yet: the window alone says its stage.

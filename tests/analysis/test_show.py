@@ -77,6 +77,8 @@ def test_a_steady_level_by_hand(shown):
     assert metrics["ttft"]["ci95"]["p95"] == [100, 100]
     assert metrics["ttft"]["ci95"]["p99"] == [100, None]
     assert metrics["ttft"]["need_n"] == {"p99": 368}
+    assert metrics["chunk_gap"]["ci95"]["p95"] == [20, 20]
+    assert metrics["chunk_gap"]["ci95"]["p99"] == [20, None]  # worth 193 gaps: requests all alike
     assert metrics["e2e"]["mean"] == 280
     assert metrics["tpot"]["p50"] == pytest.approx(20)
     assert (metrics["chunk_gap"]["n"], metrics["chunk_gap"]["p99"]) == (193 * 9, 20)
@@ -85,7 +87,8 @@ def test_a_steady_level_by_hand(shown):
     assert metrics["tps_system"]["ci95"][0] < 10 / 0.28 < metrics["tps_system"]["ci95"][1]
     assert metrics["request_rate"]["value"] == pytest.approx(1 / 0.28, rel=0.01)
     assert metrics["mean_in_flight"]["littles_law_holds"]
-    assert metrics["stall_share_250"] == {"unit": "%", "n": 1800, "value": 0.0}
+    stalls = metrics["stall_share_250"]
+    assert (stalls["unit"], stalls["n"], stalls["value"]) == ("%", 1800, 0.0)
     assert metrics["goodput"]["met"] == 193
 
 
