@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from storage import window_actions
+from storage.exchange import load_tables, run_tables
 from storage.owner import Owner
 
 __all__ = ["ACTIONS", "Action", "Owner"]
@@ -20,4 +21,6 @@ Action = Callable[..., pa.Table]
 ACTIONS: dict[str, Action] = {
     "set_window": window_actions.set_window,
     "reset_window": window_actions.reset_window,
+    "run_tables": run_tables.run_tables,
+    "load_tables": load_tables.load_tables,
 }

@@ -1,0 +1,115 @@
+"""A run that another Headway exported, into this data folder: a zip, or a folder of Parquet files.
+
+Of a zip only entries whose whole name is known are read, into files named by us, so that no name
+in it can lead anywhere.
+"""
+
+import shutil
+import uuid
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from storage.client import Store
+from storage.exchange.load_tables import manifest_of
+from storage.exchange.run_tables import MANIFEST, SPARE_BYTES, new_folder, put_away
+from storage.protocol import StoreError
+
+_TEXTS = frozenset({"README.txt", "plan.json", "run.json", "summary.json"})
+_LONGEST_TABLE_NAME = 40
+_MOST_MANIFEST_BYTES = 1 << 20
+_MOST_TIMES_LARGER = 8  # Parquet hardly packs any further
+_CHUNK_BYTES = 1 << 20
+
+
+def is_own(path: Path) -> bool:
+    """Whether it looks like a run that Headway exported: a zip or a folder with its MANIFEST."""
+    if path.is_dir():
+        return (path / MANIFEST).is_file()
+    try:
+        with zipfile.ZipFile(path) as packed:
+            return MANIFEST in packed.namelist()
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return False
+
+
+def import_zip(store: Store, data: Path, path: Path) -> tuple[str, bool]:
+    """Take in an exported run; its run_uid, and whether it is new here.
+
+    A run of the same uid that is here already stays as it is.  Raises StoreError, one sentence
+    that names the file, for anything damaged or odd, and leaves nothing behind then.
+    """
+    folder = new_folder(data.absolute())
+    try:
+        if path.is_dir():
+            _copy_folder(path, folder)
+        else:
+            _unpack(path, folder)
+        done = store.do("load_tables", folder=folder.name).iloc[0]
+        return str(uuid.UUID(done["run_uid"])), bool(done["is_new"])
+    except StoreError as error:
+        raise StoreError(f"{path.name} is not imported: {error}") from None
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+        raise StoreError(f"{path.name} is not imported: the zip is damaged ({error}).") from None
+    except OSError as error:
+        raise StoreError(f"{path.name} is not imported: {error.strerror or error}.") from None
+    finally:
+        put_away(folder)
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    with zipfile.ZipFile(path) as packed:
+        entries = {entry.filename: entry for entry in packed.infolist()}
+        if len(entries) != len(packed.infolist()):
+            raise StoreError("it holds the same name twice.")
+        if MANIFEST not in entries:
+            raise StoreError(f"it holds no {MANIFEST}: it is no run that Headway exported.")
+        if entries[MANIFEST].file_size > _MOST_MANIFEST_BYTES:
+            raise StoreError(f"its {MANIFEST} is not what Headway writes.")
+        told = manifest_of(packed.read(MANIFEST))
+        wanted = _files(told)
+        if odd := set(entries) - _TEXTS - set(wanted):
+            raise StoreError(f"it holds {sorted(odd)[0][:80]!r}, which Headway does not write.")
+        sizes = {name: entries[name].file_size for name in wanted if name in entries}
+        largest = _MOST_TIMES_LARGER * path.stat().st_size + _MOST_MANIFEST_BYTES
+        _refuse_large(sum(sizes.values()), largest, folder)
+        for name in sizes:
+            with packed.open(name) as source:
+                _copy(source.read, folder / name)
+
+
+def _copy_folder(path: Path, folder: Path) -> None:
+    told = manifest_of((path / MANIFEST).read_bytes())
+    files = [path / name for name in _files(told) if (path / name).is_file()]
+    _refuse_large(sum(file.stat().st_size for file in files), None, folder)
+    for file in files:
+        with file.open("rb") as source:
+            _copy(source.read, folder / file.name)
+
+
+def _files(told: dict[str, Any]) -> list[str]:
+    names = [str(name) for name in told["rows"]]
+    if not all(name.isidentifier() and len(name) <= _LONGEST_TABLE_NAME for name in names):
+        raise StoreError(f"its {MANIFEST} names a table that cannot be.")
+    return [MANIFEST, *(f"{name}.parquet" for name in names)]
+
+
+def _refuse_large(n_bytes: int, largest: int | None, folder: Path) -> None:
+    if largest is not None and n_bytes > largest:
+        raise StoreError(f"it unpacks to {n_bytes >> 20:,} MiB: no exported run does that.")
+    free = shutil.disk_usage(folder).free
+    if free < n_bytes + SPARE_BYTES:
+        raise StoreError(
+            f"the disk of {folder} has {free >> 20:,} MiB free, and {n_bytes >> 20:,} are needed."
+        )
+
+
+def _copy(read: Callable[[int], bytes], to: Path) -> None:
+    with to.open("xb") as file:
+        _pump(read, file)
+
+
+def _pump(read: Callable[[int], bytes], file: BinaryIO) -> None:
+    while piece := read(_CHUNK_BYTES):
+        file.write(piece)
