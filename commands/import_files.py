@@ -23,7 +23,7 @@ LOOK_EVERY_S = 0.05
     type=click.Path(exists=True, path_type=Path),
 )
 def import_files(files: tuple[Path, ...]) -> None:
-    """Read result files of other tools into runs.
+    """Read result files of other tools, and runs that another Headway exported, into runs.
 
     vLLM bench, GuideLLM, AIPerf, SGLang, llmperf and inference-perf are told by what is in a file;
     files that belong together are found beside each other.  Of a folder, every result file in it is
@@ -60,8 +60,10 @@ def import_files(files: tuple[Path, ...]) -> None:
 
 def _asked(files: tuple[Path, ...]) -> Iterator[tuple[Path, bool]]:
     """Each file, and whether it was named; of a folder those in it, which may be anything."""
+    from storage.exchange.own_zip import is_folder
+
     for path in files:
-        if path.is_dir():
+        if path.is_dir() and not is_folder(path):
             yield from ((inner, False) for inner in sorted(path.iterdir()) if inner.is_file())
         else:
             yield path, True

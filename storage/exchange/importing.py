@@ -5,20 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from storage.exchange import own_zip
 from storage.exchange.answers import ForeignRun
 from storage.exchange.folder import Origin, write_run
+from storage.exchange.imported import Imported
 from storage.exchange.importers import IMPORTERS, importer_of
 from storage.exchange.source import ImportProblem, load
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """A run that is here now.  is_new: False if it was before."""
-
-    run_uid: str
-    name: str
-    is_new: bool
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +21,7 @@ class Archive:
     read: Callable[[Path, Path], list[Imported]]  # (file, data folder); raises ImportProblem
 
 
-ARCHIVES: dict[str, Archive] = {}
+ARCHIVES: dict[str, Archive] = {"headway": Archive(own_zip.is_zip, own_zip.read)}
 """Headway's own exports and what else comes as bytes."""
 
 
@@ -38,6 +30,8 @@ def import_file(path: Path, data: Path) -> list[Imported]:
 
     Raises ImportProblem, one sentence; a run that was imported before it stays.
     """
+    if path.is_dir():
+        return own_zip.read(path, data)
     if archive := _archive_of(path):
         return archive.read(path, data)
     source = load(path)

@@ -4,6 +4,7 @@ Of a zip only entries whose whole name is known are read, into files named by us
 in it can lead anywhere.
 """
 
+import contextlib
 import shutil
 import uuid
 import zipfile
@@ -12,8 +13,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from storage.client import Store
+from storage.exchange.imported import Imported
 from storage.exchange.load_tables import manifest_of
 from storage.exchange.run_tables import MANIFEST, SPARE_BYTES, new_folder, put_away
+from storage.exchange.source import ImportProblem
 from storage.protocol import StoreError
 
 _TEXTS = frozenset({"README.txt", "plan.json", "run.json", "summary.json"})
@@ -23,15 +26,26 @@ _MOST_TIMES_LARGER = 8  # Parquet hardly packs any further
 _CHUNK_BYTES = 1 << 20
 
 
-def is_own(path: Path) -> bool:
-    """Whether it looks like a run that Headway exported: a zip or a folder with its MANIFEST."""
-    if path.is_dir():
-        return (path / MANIFEST).is_file()
+def is_zip(head: bytes) -> bool:
+    """Whether a file that begins so is a zip."""
+    return head.startswith(b"PK\x03\x04")
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder that `export --format parquet` made."""
+    return (path / MANIFEST).is_file()
+
+
+def read(path: Path, data: Path) -> list[Imported]:
+    """The run of a zip or a folder as `headway import` wants it; ImportProblem, one sentence."""
     try:
-        with zipfile.ZipFile(path) as packed:
-            return MANIFEST in packed.namelist()
-    except (OSError, zipfile.BadZipFile, ValueError):
-        return False
+        with contextlib.closing(Store.connect(data)) as store:
+            uid, is_new = import_zip(store, data, path)
+            names: list[str] = store.ask("run", run=uid)["name"].tolist()  # none yet: just seen
+    except StoreError as error:
+        raise ImportProblem(str(error)) from None
+    done = "is imported: a run that Headway measured" if is_new else "is here already: left alone"
+    return [Imported(uid, names[0] if names else uid, is_new, f"{path.name} {done}.")]
 
 
 def import_zip(store: Store, data: Path, path: Path) -> tuple[str, bool]:
