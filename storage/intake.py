@@ -15,6 +15,7 @@ from storage.ingest import ingest
 from storage.kept import MOST_BYTES, checkpoint, kept_bytes, restore, spools_with_kept
 from storage.mirror import Mirror
 from storage.protocol import StoreError
+from storage.records import TERMINAL
 from storage.segments import list_segments
 
 LEAST_FREE_BYTES = 1 << 30
@@ -53,6 +54,8 @@ class Intake:
         self._look_back_at_s = 0.0
         self._is_checkpoint_due = False
         self._disk_trouble = ""
+        self._orphans: list[int] = []  # run_ids: over, not final, and without a folder
+        self._may_close = True  # one run a turn: each costs seconds where it is long
 
     @property
     def trouble(self) -> str:
@@ -68,7 +71,9 @@ class Intake:
         if self._generation != self._database.generation:
             self._begin_anew()
         self._discover()
+        self._may_close = True
         is_busy = any([self._try_to_follow(run) for run in list(self._followed.values())])
+        is_busy |= self._close_orphan()
         if self._is_checkpoint_due:
             with self._database.writing, self._database.cursor() as cursor:
                 self._is_checkpoint_due = not checkpoint(cursor, self._runs)
@@ -80,9 +85,11 @@ class Intake:
         with self._database.writing, self._database.cursor() as cursor:
             n_back = restore(cursor, self._runs)
             rows = cursor.execute("SELECT run_uid::VARCHAR FROM runs WHERE is_final").fetchall()
+            left_open = cursor.execute(_LEFT_OPEN).fetchall()
         if n_back:
             _log.warning("%d loaded segments are not in the database: loaded again", n_back)
         self._closed = {uid for (uid,) in rows}
+        self._orphans = [n for n, uid in left_open if not (self._runs / uid / "plan.json").exists()]
         self._followed.clear()
         self._look_back_at_s = 0.0
         self._is_checkpoint_due = bool(spools_with_kept(self._runs))
@@ -152,11 +159,25 @@ class Intake:
         self._refresh_summary(cursor, run)
         if not mirror.is_terminal:
             return is_changed or bool(segments)
-        if is_settled(spool, mirror.columns["n_workers"]):
+        if self._may_close and is_settled(spool, mirror.columns["n_workers"]):
+            self._may_close = False
             finalise(cursor, mirror.run_id)
             self._is_checkpoint_due = True
             self._closed.add(mirror.run_uid)
             del self._followed[mirror.run_uid]
+        return True
+
+    def _close_orphan(self) -> bool:
+        """Close a run of which the tables alone are left, and which a new schema has reopened."""
+        if not self._orphans or not self._may_close:
+            return bool(self._orphans)
+        run_id = self._orphans.pop()
+        try:
+            with self._database.writing, self._database.cursor() as cursor:
+                finalise(cursor, run_id)
+        except (StoreError, duckdb.Error) as error:  # after the next start it is tried again
+            _log.error("run %d cannot be closed: %s", run_id, first_line(error))
+        self._is_checkpoint_due = True
         return True
 
     def _keeps_much(self) -> bool:
@@ -168,6 +189,11 @@ class Intake:
         if run.is_summary_old and now_s > run.summed_at_s + _SUMMARY_EVERY_S:
             refresh_summary(cursor, run.mirror.run_id)
             run.is_summary_old, run.summed_at_s = False, now_s
+
+
+_LEFT_OPEN = f"""
+    SELECT run_id, run_uid::VARCHAR FROM runs
+    WHERE NOT is_final AND state IN {tuple(sorted(TERMINAL))} ORDER BY run_id"""
 
 
 def full_disk(data: Path) -> str:
