@@ -10,27 +10,28 @@ from analysis.reading import Reading, StageReading, cell
 
 Json = dict[str, Any]
 
+NO_TIMES = "the imported file does not tell when requests were sent"
+TIMED = ("tps_system", "tps_input", "tps_total", "request_rate", "offered_rate", "mean_in_flight")
+
 
 def system_metrics(reading: Reading, stage: StageReading) -> Json:
     """By name: unit, value, and where it has them ci95, n, note, reason."""
+    found = _goodput(reading, stage) | _failures(stage)
+    if not stage.window.has_times:
+        untold = {name: _value(name, None, NO_TIMES) for name in TIMED}
+        untold["tps_system"] |= {"ci95": None, "n": int(cell(stage.tokens, "events") or 0)}
+        return found | untold
+    return found | _rates(stage)
+
+
+def _rates(stage: StageReading) -> Json:
     window, requests = stage.window, stage.requests
-    count = throughput.TokenCount(
-        tokens=int(cell(stage.tokens, "tokens") or 0),
-        events=int(cell(stage.tokens, "events") or 0),
-        unknown=int(cell(stage.tokens, "unknown") or 0),
-    )
-    tokens = throughput.token_rate(count, requests, window, stage.per_second)
-    law = throughput.littles_law(requests, window)
     taken_in = throughput.input_rate(requests, window)
-    total = None if tokens.value is None or taken_in is None else tokens.value + taken_in
+    output = _output(stage)
+    total = None if output["value"] is None or taken_in is None else output["value"] + taken_in
+    law = throughput.littles_law(requests, window)
     return {
-        "tps_system": _value("tps_system", tokens.value)
-        | {
-            "ci95": list(tokens.ci95) if tokens.ci95 else None,
-            "n": count.events,
-            **({"ci95_reason": tokens.reason} if tokens.reason else {}),
-            **({"note": tokens.note} if tokens.note else {}),
-        },
+        "tps_system": output,
         "tps_input": _value("tps_input", taken_in),
         "tps_total": _value("tps_total", total),
         "request_rate": _value("request_rate", throughput.request_rate(requests, window)),
@@ -42,8 +43,22 @@ def system_metrics(reading: Reading, stage: StageReading) -> Json:
             "rate_x_residence": law.rate_x_residence if law else None,
             "littles_law_holds": law.is_ok if law else None,
         },
-        **_goodput(reading, stage),
-        **_failures(stage),
+    }
+
+
+def _output(stage: StageReading) -> Json:
+    """System output TPS with its interval."""
+    count = throughput.TokenCount(
+        tokens=int(cell(stage.tokens, "tokens") or 0),
+        events=int(cell(stage.tokens, "events") or 0),
+        unknown=int(cell(stage.tokens, "unknown") or 0),
+    )
+    tokens = throughput.token_rate(count, stage.requests, stage.window, stage.per_second)
+    return _value("tps_system", tokens.value) | {
+        "ci95": list(tokens.ci95) if tokens.ci95 else None,
+        "n": count.events,
+        **({"ci95_reason": tokens.reason} if tokens.reason else {}),
+        **({"note": tokens.note} if tokens.note else {}),
     }
 
 
@@ -59,14 +74,16 @@ def _goodput(reading: Reading, stage: StageReading) -> Json:
     if not isinstance(good, Goodput):
         reason = why_none(slos)
         return {n: _value(n, None, reason) for n in ("goodput", "goodput_share", "token_goodput")}
-    seconds = stage.window.seconds
+    seconds = stage.window.seconds if stage.window.has_times else None
     counts = {"met": good.met, "of": good.arrived, "not_applicable": good.not_applicable}
     share = 100 * good.met / good.arrived if good.arrived else None
-    per_s = None if good.tokens is None else good.tokens / seconds
+    per_s = None if good.tokens is None or seconds is None else good.tokens / seconds
+    rate = None if seconds is None else good.met / seconds
+    why = "" if seconds else NO_TIMES
     return {
-        "goodput": _value("goodput", good.met / seconds) | counts,
+        "goodput": _value("goodput", rate, why) | counts,
         "goodput_share": _value("goodput_share", share),
-        "token_goodput": _value("token_goodput", per_s),
+        "token_goodput": _value("token_goodput", per_s, why),
     }
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from analysis import answer_lengths, validity
+from analysis.checks import checks
 from analysis.delivery import delivery
 from analysis.frames import floats, is_in, where, words
 from analysis.gaps import gaps_of
@@ -45,12 +46,16 @@ def _level(reading: Reading, stage: StageReading) -> Json:
         "kind": stage.kind,
         "target": reading.plan.target_of(traffic).url if reading.plan and traffic else None,
         "class": stage.traffic or (traffic.name if traffic else "default"),
-        "window_s": round(window.seconds, 6),
+        "window_s": round(window.seconds, 6) if window.has_times else None,
         "window": {
             "begin_us": window.begin_us,
             "end_us": window.end_us,
             "short": window.short,
             "reason": window.reason,
+            "by": window.by,
+            "has_times": window.has_times,
+            "automatic_us": [stage.automatic.begin_us, stage.automatic.end_us],
+            "level_us": [*stage.span],
         },
         "mean_in_flight": metrics["mean_in_flight"]["value"],
         "requests": len(stage.cohort.arrived),
@@ -65,6 +70,7 @@ def _level(reading: Reading, stage: StageReading) -> Json:
             "n_shared": seen.n_shared,
             "missing_stamps": seen.n_missing,
         },
+        "checks": {name: check.to_dict() for name, check in checks(stage).items()},
         "delivery": delivery(stage).to_dict(),
         "prompt_lengths": lengths and {**asdict(lengths), "sentence": sentence(lengths)},
         "warnings": warnings,

@@ -12,7 +12,8 @@ from analysis.frames import floats, is_in, number, where, words
 from analysis.gap_intervals import GapDoubt, gap_doubt
 from analysis.level_names import unique_names
 from analysis.samples import Cohort, cohort
-from analysis.windows import Window, is_complete, members, stage_window
+from analysis.window_choice import Choice, Span, level_span, level_window
+from analysis.windows import SCHEDULED, Window, is_complete, members, stage_window
 from loadgen.plan import Plan, PlanError, Slo, TrafficClass, parse
 
 PERCENTILES = (0.5, 0.9, 0.95, 0.99)
@@ -33,12 +34,15 @@ class StageReading:
     requests: all rows of the class but preflight.  gap_doubt: by metric, "gap" and "itl".
     gaps, tokens: within the window, as is bounds,
     which is of all classes: how well arrivals are known is the client's doing, not theirs.
+    automatic, span: the window that would be found by itself, and the whole level's, µs.
     histogram, per_second: of the whole stage.  traffic: None in a run with one class.
     """
 
     row: dict[str, Any]
     traffic: str | None
     window: Window
+    automatic: Window
+    span: Span
     requests: pd.DataFrame
     gaps: pd.DataFrame
     gap_doubt: dict[str, GapDoubt]
@@ -63,7 +67,7 @@ class StageReading:
         """`open` where requests were due by a schedule, whatever beside them was not."""
         if len(self.requests) and self.traffic is not None:
             return "closed" if np.isnan(floats(self.requests, "due_us")).all() else "open"
-        return "open" if self.row["kind"] == "replay" else str(self.row["kind"])
+        return "open" if self.row["kind"] in SCHEDULED else str(self.row["kind"])
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,7 @@ class Reading:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What the run learned that has no column of its own."""
-        stored = self.run.get("facts")
-        return json.loads(stored) if isinstance(stored, str) and stored else {}
+        return facts_of(self.run)
 
     def traffic_of(self, stage: StageReading) -> TrafficClass | None:
         """The plan's class of a level's traffic; None without a plan that parses."""
@@ -95,8 +98,11 @@ class Reading:
         return self.plan.slos_of(traffic) if self.plan and traffic else []
 
 
-def read(ask: Ask, run: str) -> Reading:
-    """All frames of one run, by its run_uid; raises LookupError when the store has no such run."""
+def read(ask: Ask, run: str, is_whole: bool = False) -> Reading:
+    """All frames of one run, by its run_uid; raises LookupError when the store has no such run.
+
+    is_whole: each level from its begin to its end instead of within its window.
+    """
     found = ask("run", run=run)
     if not len(found):
         raise LookupError(f"no run {run!r} here; `headway show last` shows the newest")
@@ -105,6 +111,7 @@ def read(ask: Ask, run: str) -> Reading:
     requests = ask("requests", run=run)
     load = where(requests, ~is_in(requests, "phase", "preflight"))
     classes = _classes(plan, load)
+    choice = _choice(ask, row, is_whole)
     whole = {
         (name, traffic): ask(name, run=run, **_only(traffic))
         for name in ("gap_hist", "tokens_per_s")
@@ -114,7 +121,7 @@ def read(ask: Ask, run: str) -> Reading:
     for stage in _named_apart(rows(ask("stages", run=run).sort_values("stage"))):
         index = int(stage["stage"])
         mine = _of_stage(load, index)
-        window = stage_window(stage, mine)
+        window = level_window(stage, mine, choice)
         at: dict[str, Any] = {"run": run, "stage": index}
         at |= {"w0_us": window.begin_us, "w1_us": window.end_us}
         bounds = ask("stamp_bounds", **at)
@@ -127,6 +134,8 @@ def read(ask: Ask, run: str) -> Reading:
                     row=stage,
                     traffic=traffic,
                     window=window,
+                    automatic=stage_window(stage, mine),
+                    span=level_span(stage, mine),
                     requests=own,
                     gaps=gaps,
                     gap_doubt=gap_doubt(
@@ -139,6 +148,28 @@ def read(ask: Ask, run: str) -> Reading:
                 )
             )
     return Reading(row, plan, stages, ask("outcomes", run=run), ask("pulses", run=run))
+
+
+def facts_of(run: dict[str, Any]) -> dict[str, Any]:
+    """The run's `facts`, parsed; {} where it has none."""
+    stored = run.get("facts")
+    return json.loads(stored) if isinstance(stored, str) and stored else {}
+
+
+def _choice(ask: Ask, run: dict[str, Any], is_whole: bool) -> Choice:
+    moved = {int(w["stage"]): (int(w["w0_us"]), int(w["w1_us"])) for w in _windows(ask, run)}
+    imported = facts_of(run).get("imported") or {}
+    source = run.get("source")
+    return Choice(
+        by_hand=moved,
+        is_whole=is_whole,
+        imported_from=str(imported.get("title") or source) if isinstance(source, str) else None,
+        has_times=bool(imported.get("has_times", True)),
+    )
+
+
+def _windows(ask: Ask, run: dict[str, Any]) -> list[dict[str, Any]]:
+    return rows(ask("windows", run=str(run["run_uid"])))
 
 
 def of_class(requests: pd.DataFrame, traffic: str) -> pd.DataFrame:

@@ -23,9 +23,12 @@ from analysis.windows import is_complete, is_load
 Json = dict[str, Any]
 
 
-def show(ask: Ask, run: str) -> Json:
-    """Everything Headway says of a run.  ask: the store's queries; run: its run_uid."""
-    return show_of(read(ask, run))
+def show(ask: Ask, run: str, is_whole: bool = False) -> Json:
+    """Everything Headway says of a run.  ask: the store's queries; run: its run_uid.
+
+    is_whole: of each level as a whole instead of its window.
+    """
+    return show_of(read(ask, run, is_whole))
 
 
 def show_of(reading: Reading) -> Json:

@@ -77,13 +77,16 @@ def _how(run: Json) -> str:
 
 def _level(level: Json) -> str:
     metrics: Json = level["metrics"]
+    in_flight, seconds = level["mean_in_flight"], level["window_s"]
+    streams = "" if in_flight is None else f"{streams_text(in_flight, 4)} in flight, "
+    time = "" if seconds is None else f" in {seconds:,.1f} s"
     lines = [
-        f"{level['name']}: {streams_text(level['mean_in_flight'], 4)} in flight, "
-        f"{level['requests']:,} requests in {level['window_s']:,.1f} s",
+        f"{level['name']}: {streams}{level['requests']:,} requests{time}",
         f"  {level['window']['reason']}",
         f"  {level['validity']['verdict']}: {level['validity']['reason']}",
         *(f"  ! {_clean(warning)}" for warning in level["warnings"]),
         *([f"  {_clean(said)}"] if (said := _lengths(level)) else []),
+        *_checked(level["checks"]),
         *(f"  SLO {slo['sentence']}" for slo in level["slos"]),
         *_table(metrics, "lower", LATENCY),
         *_table(metrics, "higher", PACE),
@@ -100,6 +103,12 @@ def _level(level: Json) -> str:
     if missing:
         lines.append(f"  Not defined here: {', '.join(missing)} (docs/metrics.md says when).")
     return "\n".join(line for line in lines if line)
+
+
+def _checked(checks: Json) -> list[str]:
+    """What holds, or why it cannot be told; what does not hold is a warning already."""
+    told = [check["sentence"] for check in checks.values() if check["holds"] is not False]
+    return [f"  {_clean(said)}" for said in told]
 
 
 def _lengths(level: Json) -> str:
@@ -174,8 +183,13 @@ def _rates(metrics: Json) -> str:
     done, offered, good = (
         metrics[name]["value"] for name in ("request_rate", "offered_rate", "goodput")
     )
+    share, failed = (metrics[name]["value"] for name in ("goodput_share", "error_rate"))
     told = f"  Requests/s: {_figure(offered)} offered, {_figure(done)} completed"
-    return told if good is None else f"{told}, {_figure(good)} within every SLO (goodput)"
+    if good is not None:
+        told += f", {_figure(good)} within every SLO (goodput)"
+    shares = [("within every SLO", share), ("failed", failed)]
+    said = [f"{_figure(value)} % {what}" for what, value in shares if value is not None]
+    return f"{told}; of requests {', '.join(said)}" if said else told
 
 
 def _thin(found: Json, key: str) -> str:

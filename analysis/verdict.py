@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import searches
+from analysis.checks import NOT_STEADY
 from analysis.quantiles import is_thin
-from analysis.remarks import NOT_STEADY
 from analysis.searches import Tone
 from analysis.unanswered import failures_of, nothing_of
 
@@ -110,6 +110,9 @@ def _by_load(levels: list[Json]) -> tuple[str, Tone]:
     """The knee of a sweep by gain per added stream; the figures of a single level."""
     if len(levels) == 1:
         return f"At {_level(levels[0])}: {_figures(levels[0])}.", "neutral"
+    if any(level["mean_in_flight"] is None for level in levels):
+        said = [f"{level['name']}: {_figures(level)}" for level in levels]
+        return f"No times of requests, so no knee; {'; '.join(said)}.", "neutral"
     open_loop = [level for level in levels if level["kind"] == "open"]
     levels = [level for level in levels if level["kind"] == "closed"]
     if not levels:
@@ -177,7 +180,8 @@ def knee(levels: list[Json]) -> int | None:
     before the first gain under 25 % of the lowest level's tok/s per stream.  Where a level's TPS is
     not known: completed requests/s instead.
     """
-    if len(levels) < 2 or levels[0]["mean_in_flight"] <= 0:
+    in_flight = [level["mean_in_flight"] for level in levels]
+    if len(levels) < 2 or None in in_flight or in_flight[0] <= 0:
         return None
     what = _throughput(levels)
     first = _of_system(levels[0], what) / levels[0]["mean_in_flight"]
@@ -220,7 +224,12 @@ def _of_system(level: Json, what: str) -> float:
 
 
 def _level(level: Json) -> str:
-    return f"{level['name']} ({streams_text(level['mean_in_flight'])} in flight)"
+    in_flight = level["mean_in_flight"]
+    return (
+        level["name"]
+        if in_flight is None
+        else f"{level['name']} ({streams_text(in_flight)} in flight)"
+    )
 
 
 def streams_text(n: float, digits: int = 3) -> str:

@@ -6,7 +6,7 @@ would favour short answers.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,16 +20,23 @@ STEADY_S = 30.0
 STEADY_ANSWERS = 10  # median E2E that a steady window must hold
 CUT_ANSWERS = 5  # median E2E that must remain of a short stage whose ends are cut
 BINS = 200
+SCHEDULED = ("open", "replay")  # kinds of stages whose requests were due
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """[begin_us, end_us) of the run's time line; `reason` is one sentence for the page."""
+    """[begin_us, end_us) of the run's time line; `reason` says in words why it is that one.
+
+    by: found automatically, moved by hand, or the whole level.  has_times: False where nobody knows
+    when requests were sent: then there are no rates and nothing was in flight together.
+    """
 
     begin_us: int
     end_us: int
     short: bool
     reason: str
+    by: Literal["automatic", "hand", "whole"] = "automatic"
+    has_times: bool = True
 
     @property
     def seconds(self) -> float:
@@ -70,12 +77,12 @@ def stage_window(stage: dict[str, Any], requests: pd.DataFrame) -> Window:
     short: the stage without the first and last median answer where >= 5 of them remain, or the
     whole stage.
     """
-    begin, issue_end, end = _bounds(stage, requests)
+    begin, issue_end, end = bounds(stage, requests)
     answers_ms = e2e_ms(where(requests, is_complete(requests)))
     if np.isnan(answers_ms).all():
         return Window(begin, end, True, "No request was answered, so the whole stage is shown.")
     median_us = float(np.nanmedian(answers_ms)) * 1e3
-    if str(stage.get("kind")) == "open":
+    if str(stage.get("kind")) in SCHEDULED:
         first = min(begin + float(np.nanpercentile(answers_ms, 95)) * 1e3, issue_end)
         steady, why = (first, float(issue_end)), "after the first p95 answer"
     else:
@@ -117,7 +124,7 @@ def _short(requests: pd.DataFrame, bounds: tuple[int, int, int], median_us: floa
     return Window(first, last, True, reason)
 
 
-def _bounds(stage: dict[str, Any], requests: pd.DataFrame) -> tuple[int, int, int]:
+def bounds(stage: dict[str, Any], requests: pd.DataFrame) -> tuple[int, int, int]:
     """Begin (of the measured load), one past the last issue, one past the last end; µs."""
     load = where(requests, is_load(requests))
     arrived, ended = arrived_us(load), floats(load, "end_us")

@@ -12,7 +12,8 @@ from commands.refusal import Refusal
 @click.command()
 @click.argument("run", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Every metric, for programs.")
-def show(run: str, as_json: bool) -> None:
+@click.option("--whole", is_flag=True, help="Whole levels, ramp and run-off included.")
+def show(run: str, as_json: bool, whole: bool) -> None:
     """Print a run: its uid, a unique beginning of it, its name, or `last`."""
     from analysis.show import show as document_of
     from analysis.text import text
@@ -20,7 +21,7 @@ def show(run: str, as_json: bool) -> None:
 
     store = Store.connect(data_folder())
     try:
-        document = document_of(store.ask, find_run(store, run))
+        document = document_of(store.ask, find_run(store, run), whole)
     finally:
         store.close()
     click.echo(json.dumps(document, indent=1) + "\n" if as_json else text(document), nl=False)

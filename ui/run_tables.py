@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from analysis.checks import NOT_STEADY
 from analysis.frames import floats, where
 from analysis.metrics import METRICS
 from analysis.quantiles import is_thin
-from analysis.remarks import NOT_STEADY
 from ui.plain import counted
 
 Json = dict[str, Any]

@@ -99,6 +99,12 @@ def _throughput_tile(metrics: Json) -> Tile:
     return Tile("System output", value, note, _help("tps_system", found))
 
 
+def _judged_by(seconds: float | None) -> str:
+    if seconds is None:
+        return "Requests of the whole level: nobody knows when they were sent."
+    return f"Requests that arrived within the {number(seconds)} s this level is judged by."
+
+
 def _requests_tile(level: Json) -> Tile:
     outcomes: dict[str, int] = level["outcomes"]
     complete = outcomes.get("complete", 0)
@@ -111,5 +117,5 @@ def _requests_tile(level: Json) -> Tile:
         "Requests complete",
         f"{complete:,}",
         note,
-        f"Requests that arrived within the {number(level['window_s'])} s this level is judged by.",
+        _judged_by(level["window_s"]),
     )

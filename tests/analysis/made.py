@@ -110,8 +110,9 @@ class Made:
         rows: list[dict[str, Any]],
         stages: list[dict[str, Any]],
         made_from: Plan | None = None,
-        stamps: str = "kernel",
+        stamps: str | None = "kernel",
         facts: dict[str, Any] | None = None,
+        source: str | None = None,
     ) -> None:
         self.cursor = duckdb.connect()
         self.cursor.execute(schema_sql())
@@ -133,6 +134,7 @@ class Made:
                         "n_workers": 1,
                         "stamps": stamps,
                         "facts": json.dumps(facts) if facts else None,
+                        "source": source,
                     }
                 ]
             ),

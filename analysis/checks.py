@@ -1,0 +1,120 @@
+"""Four questions about a level's window, each answered in a sentence: still, and adding up?
+
+What does not hold is a warning too (remarks.py); what cannot be judged says why.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis import throughput
+from analysis.drift import drift
+from analysis.frames import is_in, where, words
+from analysis.per_request import ttft_ms
+from analysis.reading import StageReading
+from analysis.windows import arrived_us
+
+NOT_STEADY = "Not steady"  # how the sentence on a trend begins
+NO_TIMES = "Not judged: the imported file does not tell when requests were sent."
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """holds: None where the data cannot tell; figures: the numbers behind the sentence."""
+
+    title: str
+    holds: bool | None
+    sentence: str
+    figures: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `show --json` writes it."""
+        told = {"title": self.title, "holds": self.holds, "sentence": self.sentence}
+        return told | self.figures
+
+
+def checks(stage: StageReading) -> dict[str, Check]:
+    """drift, offered, littles_law, run_off: of the window, or of the level where that is said."""
+    made = {
+        "drift": ("Steady", _drift),
+        "offered": ("Offered against completed", _offered),
+        "littles_law": ("Little's law", _littles_law),
+    }
+    found = {
+        name: Check(title, None, NO_TIMES) if not stage.window.has_times else make(title, stage)
+        for name, (title, make) in made.items()
+    }
+    return found | {"run_off": _run_off("Run-off", stage)}
+
+
+def _drift(title: str, stage: StageReading) -> Check:
+    answered = stage.cohort.complete
+    trend = drift(arrived_us(answered), ttft_ms(answered))
+    if trend is None:
+        why = "Not judged: a trend of TTFT needs 20 answers that are not all alike."
+        return Check(title, None, why)
+    figures = {"change_share": trend.change_share, "p_value": trend.p_value}
+    if trend.is_drift:
+        way = "rises" if trend.change_share > 0 else "falls"
+        said = (
+            f"{NOT_STEADY}: TTFT {way} by {abs(trend.change_share):.0%} over the window "
+            "(overload or warming)."
+        )
+        return Check(title, False, said, figures)
+    said = (
+        f"TTFT does not drift: {trend.change_share:+.1%} over the window "
+        f"(Mann-Kendall p = {trend.p_value:.2g})."
+    )
+    return Check(title, True, said, figures)
+
+
+def _offered(title: str, stage: StageReading) -> Check:
+    offered = throughput.offered_rate(stage.requests, stage.window)
+    done = throughput.request_rate(stage.requests, stage.window)
+    figures = {"offered_per_s": offered, "completed_per_s": done}
+    if stage.kind != "open":
+        said = (
+            f"{offered:.3g} requests/s were sent, {done:.3g}/s were completed; a closed loop sends "
+            "no more than it gets answered."
+        )
+        return Check(title, None, said, figures)
+    if throughput.is_overloaded(stage.requests, stage.window):
+        said = f"Overload: {offered:.3g} requests/s came, {done:.3g}/s were completed."
+        return Check(title, False, said, figures)
+    said = f"{offered:.3g} requests/s came, {done:.3g}/s were completed: it keeps up."
+    return Check(title, True, said, figures)
+
+
+def _littles_law(title: str, stage: StageReading) -> Check:
+    law = throughput.littles_law(stage.requests, stage.window)
+    if law is None:
+        return Check(title, None, "Not judged: no request ended within the window.")
+    figures = {
+        "mean_in_flight": law.mean_in_flight,
+        "rate_x_residence": law.rate_x_residence,
+        "difference_share": law.difference_share,
+    }
+    both = f"{law.mean_in_flight:.1f} in flight, {law.rate_x_residence:.1f} from rate × residence"
+    if law.is_ok:
+        said = f"Little's law holds: {both} ({law.difference_share:+.1%})."
+        return Check(title, True, said, figures)
+    why = "rates of a window this short are coarse" if stage.window.short else "rows may be missing"
+    said = f"Little's law is off by {law.difference_share:+.0%}: {both}; {why}."
+    return Check(title, False, said, figures)
+
+
+def _run_off(title: str, stage: StageReading) -> Check:
+    """Requests of the window that were still open when we ended the level: censored."""
+    n, of = stage.cohort.censored, len(stage.cohort.arrived)
+    figures = {"censored": n, "arrived": of}
+    if not n:
+        return Check(title, True, "No stream of the window was cut off by us.", figures)
+    ended = "1 stream was" if n == 1 else f"{n:,} streams were"
+    said = f"{ended} ended by us{_why_cancelled(stage)}; not counted anywhere."
+    return Check(title, False, said, figures)
+
+
+def _why_cancelled(stage: StageReading) -> str:
+    """The most frequent reason for which we ended a stream, in brackets; "" if none was noted."""
+    arrived = stage.cohort.arrived
+    told = [d for d in words(where(arrived, is_in(arrived, "outcome", "cancelled")), "detail") if d]
+    return f" ({max(set(told), key=told.count)})" if told else ""
