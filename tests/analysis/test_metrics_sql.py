@@ -52,7 +52,7 @@ def empty():
     return Made([], [])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(rows=random_rows(), seed=st.integers(0, 2**32 - 1))
 def test_the_sql_of_each_metric_per_request_gives_what_its_function_gives(empty, rows, seed):
     empty.refill(rows, gaps_at_random(rows, np.random.default_rng(seed)))
