@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 GREETING = b"headway-store 1"
 """What the store says first, so that a client tells a live one from a dying or a different one."""
+CUT, TOOK_MS = b"headway.cut", b"headway.took_ms"
+"""Keys of the schema metadata of an answer to `sql`: why rows are missing, empty if none is, and
+how long it took."""
 MAX_QUESTION_BYTES = 1 << 20
 _FRAME, _SENTENCE = b"A", b"E"
 

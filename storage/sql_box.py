@@ -10,14 +10,12 @@ import pyarrow as pa
 
 from storage.database import rollback
 from storage.opening import first_line
-from storage.protocol import StoreError
+from storage.protocol import CUT, TOOK_MS, StoreError
 from storage.sql_check import checked
 
 DEFAULT_ROWS, MOST_ROWS = 10_000, 100_000
 MOST_BYTES = 64 << 20
 WITHIN_S = 10.0
-CUT, TOOK_MS = b"headway.cut", b"headway.took_ms"
-"""Keys of the answer's schema metadata: why rows are missing (empty: none is), and its time."""
 _BATCH_ROWS = 2048
 
 

@@ -39,6 +39,7 @@ page = st.navigation(
             url_path="new",
         ),
         st.Page(PAGES / "live.py", title="Live", icon=":material/monitoring:", url_path="live"),
+        st.Page(PAGES / "sql.py", title="SQL", icon=":material/database:", url_path="sql"),
         st.Page(
             PAGES / "run.py",
             title="Run",

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from storage.client import Store
+from storage.exchange.manifest import MANIFEST, SPARE_BYTES, put_away
 from storage.exchange.readme import readme
-from storage.exchange.run_tables import MANIFEST, SPARE_BYTES, put_away
 from storage.protocol import StoreError
 
 FORMATS = ("zip", "parquet", "csv", "json")

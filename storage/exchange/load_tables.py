@@ -7,25 +7,22 @@ and its local run_id is new.
 
 import contextlib
 import hashlib
-import uuid
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import duckdb
-import orjson
 import pyarrow as pa
 
 from storage.answers import one_row
 from storage.database import rollback
-from storage.exchange.run_tables import (
-    FORMAT,
+from storage.exchange.manifest import (
     FORMAT_VERSION,
     MANIFEST,
     folder_named,
-    quoted,
+    manifest_of,
     refuse_full_disk,
-    tables_of_a_run,
 )
+from storage.exchange.run_tables import quoted, tables_of_a_run
 from storage.finalise import finalise
 from storage.migrations import SCHEMA_VERSION
 from storage.opening import first_line
@@ -49,6 +46,7 @@ def load_tables(owner: Owner, folder: str) -> pa.Table:
     """
     path = folder_named(owner.data, folder)
     told = manifest_of((path / MANIFEST).read_bytes())
+    _refuse_newer(told)
     refuse_full_disk(path, sum(told["rows"].values()) * _BYTES_PER_ROW)
     with owner.database.writing, owner.database.cursor() as cursor:
         if _is_here(cursor, owner.data, told["run_uid"]):
@@ -71,26 +69,12 @@ def load_tables(owner: Owner, folder: str) -> pa.Table:
     return one_row({"run_uid": told["run_uid"], "is_new": True})
 
 
-def manifest_of(raw: bytes) -> Row:
-    """What MANIFEST says: run_uid, schema_version, rows by table; StoreError if it is not ours."""
-    try:
-        told = orjson.loads(raw)
-        version, schema = told["format_version"], told["schema_version"]
-        is_ours = told["format"] == FORMAT and str(uuid.UUID(told["run_uid"])) == told["run_uid"]
-        counts = list(cast(Row, told["rows"]).values())
-        is_ours &= all(type(n) is int and n >= 0 for n in [version, schema, *counts])
-    except (ValueError, KeyError, TypeError, AttributeError):  # no JSON is a ValueError too
-        is_ours = False
-        version = schema = 0
-        told = {}
-    if not is_ours:
-        raise StoreError(f"Its {MANIFEST} is not what Headway writes.")
-    if version > FORMAT_VERSION or schema > SCHEMA_VERSION:
+def _refuse_newer(told: Row) -> None:
+    if told["format_version"] > FORMAT_VERSION or told["schema_version"] > SCHEMA_VERSION:
         raise StoreError(
-            f"It was exported by a newer Headway (schema {schema}, this one knows "
+            f"It was exported by a newer Headway (schema {told['schema_version']}, this one knows "
             f"{SCHEMA_VERSION}); import it there, or update this one."
         )
-    return told
 
 
 def _is_here(cursor: Cursor, data: Path, run_uid: str) -> bool:

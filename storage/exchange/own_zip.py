@@ -14,8 +14,7 @@ from typing import Any, BinaryIO
 
 from storage.client import Store
 from storage.exchange.imported import Imported
-from storage.exchange.load_tables import manifest_of
-from storage.exchange.run_tables import MANIFEST, SPARE_BYTES, new_folder, put_away
+from storage.exchange.manifest import MANIFEST, SPARE_BYTES, manifest_of, new_folder, put_away
 from storage.exchange.source import ImportProblem
 from storage.protocol import StoreError
 

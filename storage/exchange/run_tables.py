@@ -4,32 +4,22 @@ Nobody else may read the database file, and nothing is copied through Python: me
 whatever the run's size.  `run_uid` goes out instead of the local `run_id`.
 """
 
-import re
-import shutil
-import time
-import uuid
 from pathlib import Path
 from typing import Literal
 
 import duckdb
-import orjson
 import pyarrow as pa
 
 from storage.answers import run_id_of
+from storage.exchange.manifest import MANIFEST, manifest, new_folder, put_away, refuse_full_disk
 from storage.migrations import SCHEMA_VERSION
 from storage.opening import first_line
 from storage.owner import Owner
 from storage.protocol import StoreError
 
 Form = Literal["parquet", "csv", "json"]
-MANIFEST = "headway.json"
-FORMAT = "headway-run"
-FORMAT_VERSION = 1
 LOCAL_TABLES = frozenset({"kept_answers", "seg_ledger"})
 """Tables that mean something only where a run was measured: they never go out."""
-SPARE_BYTES = 512 << 20
-_FOLDER = re.compile(r"[0-9a-f]{32}")
-_STALE_AFTER_S = 86_400.0
 _BYTES_PER_EVENT: dict[Form, int] = {"parquet": 9, "csv": 100, "json": 0}
 _BYTES_PER_REQUEST: dict[Form, int] = {"parquet": 200, "csv": 600, "json": 1500}
 _OPTIONS: dict[Form, str] = {
@@ -59,31 +49,6 @@ def run_tables(owner: Owner, run: str, form: Form = "parquet", only: str | None 
                 f"The run cannot be written to {folder.parent} ({first_line(error)})."
             ) from None
         raise
-
-
-def new_folder(data: Path) -> Path:
-    """An empty folder for files on their way in or out; those left lying for a day are removed."""
-    parent = data / "exports" / "tmp"
-    parent.mkdir(parents=True, exist_ok=True)
-    for folder in parent.iterdir():
-        if folder.is_dir() and time.time() - folder.stat().st_mtime > _STALE_AFTER_S:
-            put_away(folder)
-    folder = parent / uuid.uuid4().hex
-    folder.mkdir()
-    return folder
-
-
-def folder_named(data: Path, name: str) -> Path:
-    """The folder of that name; raises StoreError for a name that is none of ours."""
-    folder = data / "exports" / "tmp" / name
-    if not _FOLDER.fullmatch(name) or not folder.is_dir():
-        raise StoreError(f"There is no folder {name[:40]!r} in {folder.parent}.")
-    return folder
-
-
-def put_away(folder: Path) -> None:
-    """Remove a folder made by `new_folder`."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def tables_of_a_run(cursor: duckdb.DuckDBPyConnection) -> list[str]:
@@ -119,7 +84,7 @@ def _written(
     finally:
         cursor.rollback()
     if form == "parquet":
-        (folder / MANIFEST).write_bytes(_manifest(uid, rows))
+        (folder / MANIFEST).write_bytes(manifest(uid, SCHEMA_VERSION, rows))
     return _listed(folder, form, rows)
 
 
@@ -137,16 +102,6 @@ def _whole(cursor: duckdb.DuckDBPyConnection, run_id: int, form: Form, folder: P
     return uid
 
 
-def refuse_full_disk(folder: Path, needed: int) -> None:
-    """StoreError unless so many bytes more, and some to spare, fit on the folder's disk."""
-    free = shutil.disk_usage(folder).free
-    if free < needed + SPARE_BYTES:
-        raise StoreError(
-            f"The disk of {folder} has {free >> 20:,} MiB free, and this needs "
-            f"{(needed + SPARE_BYTES) >> 20:,}; free some space first."
-        )
-
-
 def _select(table: str, form: Form, run_id: int, uid: str) -> str:
     if table == "runs":
         return f"SELECT * EXCLUDE (run_id) FROM runs WHERE run_id = {run_id}"
@@ -154,17 +109,6 @@ def _select(table: str, form: Form, run_id: int, uid: str) -> str:
     return (
         f"SELECT '{uid}'::UUID AS run_uid, * EXCLUDE (run_id) FROM {source} WHERE run_id = {run_id}"
     )
-
-
-def _manifest(uid: str, rows: dict[str, int]) -> bytes:
-    told = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "schema_version": SCHEMA_VERSION,
-        "run_uid": uid,
-        "rows": rows,
-    }
-    return orjson.dumps(told, option=orjson.OPT_INDENT_2)
 
 
 def _listed(folder: Path, form: Form, rows: dict[str, int]) -> pa.Table:

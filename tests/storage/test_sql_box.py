@@ -7,6 +7,7 @@ from made_up_runs import RunFolder, Stream, Tables
 
 from storage import sql_box
 from storage.client import StoreError
+from storage.protocol import CUT, TOOK_MS
 from storage.queries import QUERIES
 
 HARMLESS = {
@@ -65,11 +66,11 @@ def test_tables_may_be_described(answers, text):
 def test_an_answer_is_cut_at_its_limit_and_says_so(answers):
     whole = answers("FROM range(7)", limit=7)
     assert whole.num_rows == 7
-    assert whole.schema.metadata[sql_box.CUT] == b""
+    assert whole.schema.metadata[CUT] == b""
     cut = answers("FROM range(8)", limit=7)
     assert cut.num_rows == 7
-    assert cut.schema.metadata[sql_box.CUT].startswith(b"Cut after 7 rows")
-    assert float(cut.schema.metadata[sql_box.TOOK_MS]) >= 0
+    assert cut.schema.metadata[CUT].startswith(b"Cut after 7 rows")
+    assert float(cut.schema.metadata[TOOK_MS]) >= 0
 
 
 def test_nobody_gets_more_than_the_most(answers):
@@ -81,7 +82,7 @@ def test_an_answer_of_too_many_bytes_is_cut(answers, monkeypatch):
     monkeypatch.setattr(sql_box, "MOST_BYTES", 100_000)
     cut = answers("FROM range(100_000)", limit=100_000)
     assert 0 < cut.num_rows < 100_000
-    assert b"MiB" in cut.schema.metadata[sql_box.CUT]
+    assert b"MiB" in cut.schema.metadata[CUT]
 
 
 def test_an_endless_question_is_ended(answers, monkeypatch):

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from storage.client import StoreError
-from storage.exchange import export, run_tables
+from storage.exchange import export, manifest
 from storage.exchange.export import export_run
 from tests.storage.exchange.exchanged import InProcess, measured_run, rows_of_run
 from tests.storage.made_up_runs import RunFolder
@@ -129,7 +129,7 @@ def test_another_disk_gets_the_folder_too(made, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("where", [run_tables, export])
+@pytest.mark.parametrize("where", [manifest, export])
 def test_too_small_a_disk_is_told_before_anything_is_written(made, tmp_path, where, monkeypatch):
     store, uid = made
     usage = namedtuple("usage", "free")
