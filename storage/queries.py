@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from storage import (
+    queries_chunks,
     queries_clusters,
     queries_events,
     queries_health,
@@ -37,5 +38,6 @@ QUERIES: dict[str, Callable[..., pa.Table]] = {
     "window_tokens": queries_window.window_tokens,
     "stamp_bounds": queries_window.stamp_bounds,
     "doubt_per_s": queries_health.doubt_per_s,
+    "level_arrivals": queries_chunks.level_arrivals,
     "sql": sql_box.sql,
 }

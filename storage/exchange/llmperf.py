@@ -21,6 +21,7 @@ from storage.exchange.source import (
 )
 
 RECORDS, SUMMARY = "_individual_responses.json", "_summary.json"
+OWN = ("inter_token_latency_s", "request_output_throughput_token_per_s")
 LACKS = [
     "No start times: there is no time line, no concurrency and no throughput over time.",
     "No chunk times: there are no gaps and no ITL.",
@@ -120,7 +121,7 @@ def _answers(source: Source, responses: list[Json]) -> Answers:
         output_tokens=np.where(is_ok, told("number_output_tokens", MOST_TOKENS), np.nan),
         detail=[detail_of(str(text or "")) for text in said],
         token_source="tokenizer",
-        extra={"inter_token_latency_s": told("inter_token_latency_s")},
+        extra={name: told(name) for name in OWN},
     )
 
 
