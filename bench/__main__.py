@@ -11,6 +11,7 @@ from bench.client_error import client_error
 from bench.decoder_cost import decoder_cost
 from bench.figures import Figure, keep, machine, over_runs, table
 from bench.first_page import first_page
+from bench.import_cost import import_cost
 from bench.many_streams import many_streams
 from bench.open_loop import open_loop
 from bench.run_page import run_page
@@ -34,6 +35,7 @@ BENCHES: dict[str, Callable[[int], list[Figure]]] = {
     "tls_cost": tls_cost,
     "simulator_speed": simulator_speed,
     "store_cost": store_cost,
+    "import_cost": import_cost,
     "first_page": first_page,
     "run_page": run_page,
     "big_plan": big_plan,

@@ -74,11 +74,14 @@ def _wait(store: Any, uids: list[str]) -> None:
     deadline = time.monotonic() + KNOWN_WITHIN_S
     waiting = list(uids)
     while waiting:
-        known = store.ask("run", run=waiting[0])
-        if len(known) and known["state"].iloc[0] == "finished":
+        known = store.ask_arrow("run", run=waiting[0]).to_pylist()  # no pandas: 0.4 s of CPU
+        if known and known[0]["state"] == "finished":
             waiting.pop(0)
         elif time.monotonic() > deadline:
-            trouble = store.ask("store")["trouble"].iloc[0] or "the store is busy; it goes on."
+            trouble = (
+                store.ask_arrow("store").to_pylist()[0]["trouble"]
+                or "the store is busy; it goes on."
+            )
             raise Failure(f"{len(waiting)} imported runs are not in the tables yet: {trouble}")
         else:
             time.sleep(LOOK_EVERY_S)

@@ -4,10 +4,12 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from loadgen.plan import Plan, parse
 from storage.records import TERMINAL
+
+if TYPE_CHECKING:
+    from loadgen.plan import Plan
 
 
 def terminal(state: str) -> bool:
@@ -48,8 +50,10 @@ class RunFolder:
         except FileNotFoundError:
             return None
 
-    def read_plan(self) -> Plan:
+    def read_plan(self) -> "Plan":
         """The plan as it was when the run was asked for."""
+        from loadgen.plan import parse  # 0.3 s of CPU, which most who look at a run do not need
+
         return parse(json.loads((self.path / "plan.json").read_bytes()))
 
     def write(self, name: str, content: dict[str, Any]) -> None:

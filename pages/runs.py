@@ -8,6 +8,7 @@ from ui import page_files
 from ui.data import ask, has_run_folders
 from ui.empty import no_runs_yet
 from ui.guard import guard
+from ui.import_view import import_popover
 from ui.judged import verdict_of
 from ui.runs_table import AGAIN, AGAIN_KEY, OPEN_KEY, runs_columns, runs_table
 
@@ -26,8 +27,9 @@ def listed() -> None:
         if runs.empty:
             st.caption("Reading the runs …")
             return
-        table = st.dataframe(
-            runs_table(runs, st.context.timezone, verdicts(runs)),
+        table = runs_table(runs, st.context.timezone, verdicts(runs))
+        shown = st.dataframe(
+            table,
             column_config=runs_columns(),
             hide_index=True,
             on_select="rerun",
@@ -43,7 +45,7 @@ def listed() -> None:
             "Shift+Space on its row."
         )
         clicked = st.session_state.get(OPEN_KEY)
-        for row in [*table["selection"]["rows"], *([clicked["row"]] if clicked else [])]:
+        for row in [*shown["selection"]["rows"], *([clicked["row"]] if clicked else [])]:
             open_run(runs.iloc[row])
         if again := st.session_state.get(AGAIN_KEY):
             uid = runs.iloc[again["row"]]["run_uid"]
@@ -58,6 +60,7 @@ def open_run(run: pd.Series) -> None:
 
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.title("Runs", anchor=False, width="stretch")
+    import_popover()
     st.page_link(page_files.NEW_RUN, label="New run", icon=":material/add:")
 runs = ask("runs")
 if runs.empty and not has_run_folders():

@@ -41,6 +41,8 @@ def from_preset(name: str) -> Source:
 
 def from_plan(title: str, raw: Any) -> Source:
     """The plan of a run, or of a file: all of it."""
+    if isinstance(raw, dict) and "imported" in raw:
+        return broken(title, ["It was imported: another tool's file has no plan to run again."])
     digest = hashlib.sha256(repr(raw).encode()).hexdigest()[:12]
     try:
         plan = parse(raw)

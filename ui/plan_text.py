@@ -19,9 +19,9 @@ def plan_downloads(plan: str) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
-        try:
+        try:  # an imported run has none of ours, and another version's may not parse
             toml = plan_toml(parse(json.loads(plan)))
-        except PlanError:  # written by another version of Headway
+        except PlanError:
             return
         st.download_button(
             "plan.toml",

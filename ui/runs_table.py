@@ -23,16 +23,17 @@ def runs_table(
     verdicts: of ui.judged, one for each run.
     """
     plans = [_plan(text) for text in runs["plan"]]
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "State": [
                 [DISBELIEVED if verdict == "saturated" else STATES[state][1]]
                 for state, verdict in zip(runs["state"], verdicts, strict=True)
             ],
             "Run": runs["name"],
-            "Again": [AGAIN if plan else None for plan in plans],
+            "Again": [AGAIN if plan and not is_imported(plan) else None for plan in plans],
+            "Source": [source_text(plan) for plan in plans],
             "Endpoint": [
-                endpoint_text(url or "") + _insecure(plan)
+                endpoint_text(url if isinstance(url, str) else "") + _insecure(plan)
                 for url, plan in zip(runs["url"], plans, strict=True)
             ],
             "Model": runs["model"],
@@ -44,6 +45,21 @@ def runs_table(
             "Started": runs["started_at"].dt.tz_convert(timezone or "UTC"),
         }
     )
+    # Most folders hold runs of our own only: no column that says nothing.
+    return table if any(map(is_imported, plans)) else table.drop(columns="Source")
+
+
+def is_imported(plan: dict[str, Any]) -> bool:
+    """Whether the stored plan is of another tool's file: there is nothing to run again."""
+    return isinstance(plan.get("imported"), dict)
+
+
+def source_text(plan: dict[str, Any]) -> str | None:
+    """The tool whose file it was, `GuideLLM 0.8.1`; None for a run of our own."""
+    if not is_imported(plan):
+        return None
+    told = plan["imported"]
+    return " ".join(str(told[key]) for key in ("title", "version") if told.get(key))
 
 
 def runs_columns() -> dict[str, Any]:
@@ -62,6 +78,7 @@ def runs_columns() -> dict[str, Any]:
             key=AGAIN_KEY,
             width=48,
         ),
+        "Source": column.TextColumn(help="The tool whose result file it was.", width=110),
         "Endpoint": column.TextColumn(width=146),
         "Model": column.TextColumn(width=88),
         "Load": column.TextColumn(width=146),

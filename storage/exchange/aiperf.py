@@ -21,7 +21,10 @@ from storage.exchange.source import (
     flat,
     load,
     nested,
+    part,
+    parts,
     text,
+    whole,
 )
 from storage.exchange.vllm_bench import chunks
 
@@ -236,12 +239,11 @@ def _duration_s(summary: Json, told: Answers) -> float | None:
 
 def _load(summary: Json) -> tuple[str, str, int | None, float | None]:
     """Name, kind, concurrency and rate of the load, where the summary's set-up tells it."""
-    asked = summary.get("input_config") or {}
-    phases = [p for p in asked.get("phases") or [] if p.get("kind") != "warmup"]
-    load = phases[0] if phases else asked.get("loadgen") or {}
+    asked = part(summary, "input_config")
+    phases = [phase for phase in parts(asked, "phases") if phase.get("kind") != "warmup"]
+    load = phases[0] if phases else part(asked, "loadgen")
     rate = finite(load.get("request_rate")) or finite(load.get("rate"))
-    streams = finite(load.get("concurrency"))
-    most = int(streams) if streams else None
+    most = whole(load.get("concurrency"))
     if rate:
         return f"{rate:g}/s" + (f", at most {most}" if most else ""), "open", most, rate
     return (f"c={most}" if most else "load not told"), "closed", most, None
@@ -249,8 +251,13 @@ def _load(summary: Json) -> tuple[str, str, int | None, float | None]:
 
 def _asked(summary: Json) -> tuple[str | None, str | None]:
     """Model and URL, as either version of the set-up names them."""
-    asked = summary.get("input_config") or {}
-    endpoint, models = asked.get("endpoint") or {}, (asked.get("models") or {}).get("items") or []
-    names = [model.get("name") for model in models] or endpoint.get("model_names") or [None]
-    urls = endpoint.get("urls") or [endpoint.get("url")]
-    return text(names[0]), text(urls[0])
+    asked = part(summary, "input_config")
+    endpoint = part(asked, "endpoint")
+    names = [model.get("name") for model in parts(part(asked, "models"), "items")]
+    return _first_text(names or endpoint.get("model_names")), (
+        _first_text(endpoint.get("urls")) or text(endpoint.get("url"))
+    )
+
+
+def _first_text(values: Any) -> str | None:
+    return text(values[0]) if isinstance(values, list) and values else None

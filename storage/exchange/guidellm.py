@@ -11,7 +11,19 @@ import numpy as np
 
 from storage.exchange.answers import Answers, Floats, ForeignLevel, ForeignRun, answers
 from storage.exchange.outcomes import detail_of, outcome_of
-from storage.exchange.source import MOST_TOKENS, Json, Source, column, field_of, finite, flat, text
+from storage.exchange.source import (
+    MOST_TOKENS,
+    Json,
+    Source,
+    column,
+    field_of,
+    finite,
+    flat,
+    part,
+    parts,
+    text,
+    whole,
+)
 
 GROUPS = ("successful", "errored", "incomplete")
 OPEN_LOOP = ("constant", "poisson", "async")  # only these have a schedule in targeted_start
@@ -95,8 +107,7 @@ def _level(benchmark: Json, table: Json, zero_s: float) -> ForeignLevel:
 
 def _load(kind: str, strategy: Json) -> tuple[str, int | None, float | None]:
     rate = finite(strategy.get("rate"))
-    streams = finite(strategy.get("streams")) or finite(strategy.get("max_concurrency"))
-    most = int(streams) if streams else None
+    most = whole(strategy.get("streams")) or whole(strategy.get("max_concurrency"))
     if kind in OPEN_LOOP:
         return f"{rate:.4g}/s" if rate else kind, most, rate
     if kind == "synchronous":
@@ -110,10 +121,7 @@ def _table(source: Source, i: int, benchmark: Json) -> Json:
     """One benchmark's requests as columns of wall-clock seconds, sorted by their start."""
     is_new = "config" in benchmark or "scheduler_metrics" in benchmark
     groups = field_of(source, benchmark, "requests", dict)
-    listed = [(group, one) for group in GROUPS for one in groups.get(group) or []]
-    for k, (_, one) in enumerate(listed):
-        if not isinstance(one, dict):
-            raise source.problem(f"benchmarks[{i}].requests: entry {k} is no object.")
+    listed = [(group, one) for group in GROUPS for one in parts(groups, group)]
     times = [_times(one, is_new) for _, one in listed]
     found: Json = {
         name: column(source, f"benchmarks[{i}].{names[0]}", _first_of(times, names), MOST_EPOCH_S)
@@ -144,9 +152,8 @@ def _table(source: Source, i: int, benchmark: Json) -> Json:
 
 def _times(one: Json, is_new: bool) -> Json:
     if not is_new:
-        return one | (one.get("scheduler_info") or {})
-    info = one.get("info") or one.get("scheduler_info") or {}
-    return info.get("timings") or info.get("request_timings") or {}
+        return one | part(one, "scheduler_info")
+    return part(part(one, "info", "scheduler_info"), "timings", "request_timings")
 
 
 def _first_of(times: list[Json], names: tuple[str, ...]) -> list[Any]:
@@ -160,12 +167,12 @@ def _tokens(one: Json, name: str) -> Any:
     """As the request says; else as its metrics do."""
     if (found := one.get(name)) is not None:
         return found
-    side = one.get("output_metrics" if name == "output_tokens" else "input_metrics") or {}
+    side = part(one, "output_metrics" if name == "output_tokens" else "input_metrics")
     return side.get("cached_tokens" if name == "cached_tokens" else "total_tokens")
 
 
 def _error(one: Json) -> str:
-    said = one.get("error") or (one.get("info") or {}).get("error")
+    said = one.get("error") or part(one, "info").get("error")
     return said if isinstance(said, str) else ""
 
 
@@ -211,7 +218,7 @@ def _outcome(status: str, said: str, start: float) -> str:
 
 def _window(benchmark: Json, zero_s: float) -> dict[str, float]:
     """What the tool takes for its measured window, on the run's line."""
-    told = benchmark.get("scheduler_metrics") or {}
+    told = part(benchmark, "scheduler_metrics")
     found = {name: finite(told.get(name)) for name in ("measure_start_time", "measure_end_time")}
     return {
         name.replace("_time", "_s"): value - zero_s
@@ -233,12 +240,12 @@ def _figures(metrics: Json) -> dict[str, float]:
 
 
 def _strategy(benchmark: Json) -> Json:
-    return (benchmark.get("config") or benchmark.get("args") or {}).get("strategy") or {}
+    return part(part(benchmark, "config", "args"), "strategy")
 
 
 def _backend(report: Json, benchmark: Json) -> Json:
-    worker, config = benchmark.get("worker") or {}, benchmark.get("config") or {}
-    backend, args = config.get("backend") or {}, report.get("args") or {}
+    worker, args = part(benchmark, "worker"), part(report, "args")
+    backend = part(part(benchmark, "config"), "backend")
     return {
         "model": text(backend.get("model")) or text(worker.get("backend_model"))
         or text(args.get("model")),
@@ -248,15 +255,15 @@ def _backend(report: Json, benchmark: Json) -> Json:
 
 
 def _version(report: Json, benchmark: Json) -> str:
-    told = text((report.get("metadata") or {}).get("guidellm_version"))
+    told = text(part(report, "metadata").get("guidellm_version"))
     return told or ("0.5 or later" if "config" in benchmark else "0.2 schema")
 
 
 def _notes(benchmarks: list[Json], tables: list[Json]) -> list[str]:
     said: list[str] = []
     for i, (benchmark, table) in enumerate(zip(benchmarks, tables, strict=True)):
-        stats = benchmark.get("scheduler_metrics") or benchmark.get("run_stats") or {}
-        made = finite((stats.get("requests_made") or {}).get("total"))
+        stats = part(benchmark, "scheduler_metrics", "run_stats")
+        made = finite(part(stats, "requests_made").get("total"))
         if made is not None and made > len(table["status"]):
             said.append(
                 f"Benchmark {i + 1} lists {len(table['status']):,} of the {made:,.0f} requests it "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from storage.exchange import aiperf, guidellm, inference_perf, llmperf, sglang, vllm_bench
 from storage.exchange.answers import ForeignRun
-from storage.exchange.source import NoResultFile, Source, load
+from storage.exchange.source import ImportProblem, NoResultFile, Source, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,17 @@ def read_file(path: Path) -> list[ForeignRun]:
     Raises ImportProblem, one sentence that names the file and the field.
     """
     source = load(path)
-    importer = IMPORTERS[importer_of(source)]
-    beside = importer.primary(path)
-    return importer.read(source if beside == path else load(beside))
+    name = importer_of(source)
+    beside = IMPORTERS[name].primary(path)
+    return runs_of(name, source if beside == path else load(beside))
+
+
+def runs_of(name: str, source: Source) -> list[ForeignRun]:
+    """The runs that the importer finds in a file; raises ImportProblem, which names the file."""
+    try:
+        return IMPORTERS[name].read(source)
+    except ImportProblem as problem:
+        said = str(problem)
+        if said.startswith(f"{source.path.name}:"):
+            raise
+        raise source.problem(said) from None

@@ -9,7 +9,7 @@ from storage.exchange import own_zip
 from storage.exchange.answers import ForeignRun
 from storage.exchange.folder import Origin, write_run
 from storage.exchange.imported import Imported
-from storage.exchange.importers import IMPORTERS, importer_of
+from storage.exchange.importers import IMPORTERS, importer_of, runs_of
 from storage.exchange.source import ImportProblem, load
 
 
@@ -39,7 +39,7 @@ def import_file(path: Path, data: Path) -> list[Imported]:
     importer = IMPORTERS[name]
     beside = importer.primary(path)
     source = source if beside == path else load(beside)
-    runs = importer.read(source)
+    runs = runs_of(name, source)
     hashes = source.hashes if importer.run_per_value else (source.sha256,)
     found: list[Imported] = []
     for run, sha256 in zip(runs, hashes, strict=True):

@@ -11,7 +11,18 @@ import numpy as np
 
 from storage.exchange.answers import Answers, ForeignLevel, ForeignRun, answers
 from storage.exchange.outcomes import detail_of, outcome_of
-from storage.exchange.source import MOST_TOKENS, Json, Source, column, finite, flat, load
+from storage.exchange.source import (
+    MOST_TOKENS,
+    ImportProblem,
+    Json,
+    Source,
+    column,
+    finite,
+    flat,
+    load,
+    part,
+    whole,
+)
 
 REQUESTS, SUMMARY = "per_request_lifecycle_metrics.json", "summary_lifecycle_metrics.json"
 STAGE = re.compile(r"(.*)stage_(\d+)(_lifecycle_metrics)?\.json")
@@ -57,7 +68,7 @@ def read(source: Source) -> list[ForeignRun]:
         return [_run(levels, summary or source.document, [NO_REQUESTS], [])]
     requests = sorted(source.document, key=lambda one: finite(one["start_time"]) or 0.0)
     starts = column(source, "start_time", [one["start_time"] for one in requests], 1e12)
-    zero_s = float(np.nanmin(starts))
+    zero_s = 0.0 if np.isnan(starts).all() else float(np.nanmin(starts))
     of_stage = _stages_of(requests, stages)
     levels = [
         _level(
@@ -89,22 +100,21 @@ def _run(
 
 
 def _level(stage: int, told: Json, found: Answers) -> ForeignLevel:
-    load_told = told.get("load_summary") or {}
-    streams, rate = finite(load_told.get("concurrency")), finite(load_told.get("requested_rate"))
+    load_told = part(told, "load_summary")
+    streams, rate = whole(load_told.get("concurrency")), finite(load_told.get("requested_rate"))
     if streams:
-        name, kind, rate = f"c={streams:.0f}", "closed", None
+        name, kind, rate = f"c={streams}", "closed", None
     elif rate:
         name, kind = f"{rate:.4g}/s", "open"
     else:
         name, kind = f"stage {stage}", "closed" if np.isnan(found.due_s).all() else "open"
     duration_s = finite(told.get("benchmark_time_seconds"))
-    most = int(streams) if streams else None
-    return ForeignLevel(name, kind, most, rate, found, duration_s, flat(told))
+    return ForeignLevel(name, kind, streams, rate, found, duration_s, flat(told))
 
 
 def _is_open(stages: dict[int, Json], stage: int) -> bool:
     """Whether `scheduled_time` was a schedule: a stage of so many streams has none."""
-    return not (stages.get(stage, {}).get("load_summary") or {}).get("concurrency")
+    return not part(stages.get(stage, {}), "load_summary").get("concurrency")
 
 
 def _stage_files(path: Path) -> dict[int, Json]:
@@ -131,7 +141,7 @@ def _stages_of(requests: list[Json], stages: dict[int, Json]) -> dict[int, list[
             of_stage.setdefault(one["stage_id"], []).append(i)
         return dict(sorted(of_stage.items()))
     counts = {
-        stage: finite((told.get("load_summary") or {}).get("count")) or 0
+        stage: whole(part(told, "load_summary").get("count")) or 0
         for stage, told in sorted(stages.items())
     }
     if sum(counts.values()) != len(requests):
@@ -155,7 +165,7 @@ def _answers(source: Source, requests: list[Json], zero_s: float, is_open: bool)
     first_s, last_s = np.full(n, np.nan), np.full(n, np.nan)
     last_s[chunk_of] = chunk_s  # of several values for one place numpy keeps the last
     first_s[chunk_of[::-1]] = chunk_s[::-1]
-    usage = [found.get("server_usage") or {} for found in metrics]
+    usage = [part(found, "server_usage") for found in metrics]
     more = {
         "usage_prompt_tokens": [one.get("prompt_tokens") for one in usage],
         "usage_output_tokens": [one.get("completion_tokens") for one in usage],
@@ -186,13 +196,13 @@ def _answers(source: Source, requests: list[Json], zero_s: float, is_open: bool)
 
 def _response(one: Json) -> Json:
     """The answer's metrics; in old files they stand in `info` itself."""
-    info = one.get("info") or {}
-    return info.get("response_metrics") or info
+    info = part(one, "info")
+    return part(info, "response_metrics") or info
 
 
 def _input_tokens(one: Json) -> Any:
-    info = one.get("info") or {}
-    asked = (info.get("request_metrics") or {}).get("text") or {}
+    info = part(one, "info")
+    asked = part(part(info, "request_metrics"), "text")
     found = info.get("input_tokens")
     return asked.get("input_tokens") if found is None else found
 
@@ -214,10 +224,10 @@ def _chunks(source: Source, metrics: list[Json], start: Any) -> tuple[Any, Any, 
     arrival: list[Any] = [np.empty(0)]
     tokens: list[Any] = [np.empty(0)]
     for i, found in enumerate(metrics):
-        times = found.get("output_token_times") or []
+        times = _times(found, "output_token_times")
         at = column(source, f"[{i}].output_token_times", times, 1e12)
         distinct, counts = np.unique(at, return_counts=True)
-        told = found.get("chunk_times")
+        told = _times(found, "chunk_times")
         if told:
             chunk_at = column(source, f"[{i}].chunk_times", told, 1e12)
             if len(chunk_at) != len(distinct) or (chunk_at != distinct).any():
@@ -226,3 +236,10 @@ def _chunks(source: Source, metrics: list[Json], start: Any) -> tuple[Any, Any, 
         arrival.append(distinct - start[i])
         tokens.append(counts.astype(np.float64))
     return np.concatenate(of), np.concatenate(arrival), np.concatenate(tokens)
+
+
+def _times(found: Json, name: str) -> list[Any]:
+    told = found.get(name)
+    if told is not None and not isinstance(told, list):
+        raise ImportProblem(f"{name} is no list of times.")
+    return told or []

@@ -18,6 +18,7 @@ from storage.exchange.source import (
     flat,
     load,
     text,
+    whole,
 )
 
 RECORDS, SUMMARY = "_individual_responses.json", "_summary.json"
@@ -66,8 +67,8 @@ def read(source: Source) -> list[ForeignRun]:
 
 
 def _run(summary: Json, told: Answers, lacks: list[str]) -> ForeignRun:
-    streams, model = finite(summary.get("num_concurrent_requests")), text(summary.get("model"))
-    name = f"c={streams:.0f}" if streams else "load not told"
+    streams, model = whole(summary.get("num_concurrent_requests")), text(summary.get("model"))
+    name = f"c={streams}" if streams else "load not told"
     done, per_min = (
         finite(summary.get(f"results_num_completed_requests{end}")) for end in ("", "_per_min")
     )
@@ -82,7 +83,7 @@ def _run(summary: Json, told: Answers, lacks: list[str]) -> ForeignRun:
             ForeignLevel(
                 name,
                 "closed",
-                int(streams) if streams else None,
+                streams,
                 None,
                 told,
                 60 * done / per_min if done and per_min else None,

@@ -39,7 +39,7 @@ def level_rows(told: Answers, stage: int, first_id: int, uid: str) -> LevelRows:
     start_s = told.start_s if told.has_times else np.zeros(n)
     at = {name: _us(start_s + np.where(odd, np.nan, getattr(told, name))) for name in ORDER}
     send = _us(start_s)
-    keep = ~odd[told.chunk_of] & ~np.isnan(start_s[told.chunk_of])
+    keep = ~odd[told.chunk_of] & ~np.isnan(start_s[told.chunk_of] + told.chunk_s)
     tokens = _tokens(told, start_s, keep, first_id)
     per = np.bincount(told.chunk_of[keep], minlength=n)
     is_ok = np.array([ended == "complete" for ended in told.outcome], dtype=bool) & ~odd

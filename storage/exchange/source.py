@@ -197,3 +197,37 @@ def _short(value: Any) -> str:
         return "missing"
     told = json.dumps(value, default=str)
     return told if len(told) <= 40 else f"{told[:37]}…"
+
+
+def part(value: Json, *names: str) -> Json:
+    """The object under the first of the names that has something; {} where none has.
+
+    Raises ImportProblem, without the file's name, if something else stands there.
+    """
+    for name in names:
+        found = value.get(name)
+        if isinstance(found, dict):
+            if found:
+                return found
+        elif found is not None:
+            raise ImportProblem(f"{name} is {_short(found)}; expected an object.")
+    return {}
+
+
+def parts(value: Json, name: str) -> list[Json]:
+    """The list of objects under a name; [] where nothing stands there; raises as `part` does."""
+    found = value.get(name)
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise ImportProblem(f"{name} is {_short(found)}; expected a list of objects.")
+    for i, one in enumerate(found):
+        if not isinstance(one, dict):
+            raise ImportProblem(f"{name}[{i}] is {_short(one)}; expected an object.")
+    return cast(list[Json], found)
+
+
+def whole(value: Any) -> int | None:
+    """The value as a whole number of things where it is one that the tables hold, else None."""
+    told = finite(value)
+    return int(told) if told is not None and 0 < told <= MOST_TOKENS else None

@@ -21,6 +21,7 @@ from storage.exchange.source import (
     flat,
     nested,
     text,
+    whole,
 )
 
 NO_TIMES = "No start times: there is no time line, no concurrency and no throughput over time."
@@ -80,8 +81,7 @@ def _schema(found: Json) -> str:
 
 def load_of(found: Json) -> tuple[str, str, int | None, float | None]:
     """Name, kind, concurrency and rate of the load, as vLLM's and SGLang's results tell it."""
-    rate, most = finite(found.get("request_rate")), finite(found.get("max_concurrency"))
-    streams = int(most) if most else None
+    rate, streams = finite(found.get("request_rate")), whole(found.get("max_concurrency"))
     if rate is not None:
         return f"{rate:g}/s" + (f", at most {streams}" if streams else ""), "open", streams, rate
     return (f"c={streams}" if streams else "all at once"), "closed", streams, None
@@ -119,7 +119,7 @@ def read_answers(source: Source, found: Json) -> Answers:
     start_s = told.get("start_times")
     return answers(
         outcome,
-        start_s=np.full(n, np.nan) if start_s is None or not n else start_s - np.nanmin(start_s),
+        start_s=_from_first(start_s, n),
         first_chunk_s=ttft_s,
         ttft_s=ttft_s,
         last_s=np.where(is_ok, latency_s, last_s),
@@ -131,6 +131,13 @@ def read_answers(source: Source, found: Json) -> Answers:
         extra={"gaps_s": gaps_s, "n_gaps": n_gaps, "has_latencies": "latencies" in told},
         more={"queue_s": told["queue_times"]} if "queue_times" in told else {},
     )
+
+
+def _from_first(start_s: Floats | None, n: int) -> Floats:
+    """Starts counted from the first of them; NaN where none is told."""
+    if start_s is None or np.isnan(start_s).all():
+        return np.full(n, np.nan)
+    return start_s - np.nanmin(start_s)
 
 
 def _said(error: Any) -> str:

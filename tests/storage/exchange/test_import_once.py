@@ -63,10 +63,10 @@ def test_what_a_killed_import_left_is_removed_by_the_next(tmp_path):
 
 def test_an_archive_is_told_by_its_first_bytes(tmp_path, monkeypatch):
     run = Imported("uid", "name", True, "read")
-    archive = Archive(lambda head: head.startswith(b"PK"), lambda _path, _data: [run])
+    archive = Archive(lambda head: head.startswith(b"MADEUP"), lambda _path, _data: [run])
     monkeypatch.setitem(ARCHIVES, "made_up", archive)
-    (tmp_path / "x.zip").write_bytes(b"PK\x03\x04...")
-    assert import_file(tmp_path / "x.zip", tmp_path) == [run]
+    (tmp_path / "x.bin").write_bytes(b"MADEUP...")
+    assert import_file(tmp_path / "x.bin", tmp_path) == [run]
 
 
 def test_nothing_of_the_file_but_numbers_and_names_is_kept(tmp_path):
