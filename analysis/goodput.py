@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.frames import Floats, floats, where
+from analysis.frames import Floats, Mask, floats, where
 from analysis.metrics import METRICS
 from analysis.per_request_stream import gaps_missing
 from analysis.samples import Cohort
@@ -34,20 +34,28 @@ def goodput(slos: list[Slo], of: Cohort, kind: str) -> Goodput | None:
 
     kind: "open" or "closed", the stage's.
     """
-    arrived, good = of.arrived, is_complete(of.arrived)
-    not_applicable: dict[str, int] = {}
-    if not slos:
+    arrived = of.arrived
+    good = is_good(slos, arrived, kind)
+    if good is None:
         return None
+    not_applicable: dict[str, int] = {}
+    for slo in slos:
+        undefined = np.isnan(_of_requests(slo, arrived, kind))
+        not_applicable[slo.metric] = int(np.sum(undefined & is_complete(arrived)))
+    tokens = floats(where(arrived, good), "output_tokens")
+    known = None if np.isnan(tokens).any() else int(tokens.sum())
+    return Goodput(int(np.sum(good)), len(arrived) - of.censored, known, not_applicable)
+
+
+def is_good(slos: list[Slo], arrived: pd.DataFrame, kind: str) -> Mask | None:
+    """Which requests met every objective that applies to them; None as in `goodput`."""
+    good = is_complete(arrived)
     for slo in slos:
         values = _per_request(slo, arrived, kind)
         if values is None:
             return None
-        undefined = np.isnan(values)
-        not_applicable[slo.metric] = int(np.sum(undefined & is_complete(arrived)))
-        good = good & (undefined | (values <= slo.max_ms))  # a frame's own values are read-only
-    tokens = floats(where(arrived, good), "output_tokens")
-    known = None if np.isnan(tokens).any() else int(tokens.sum())
-    return Goodput(int(np.sum(good)), len(arrived) - of.censored, known, not_applicable)
+        good = good & (np.isnan(values) | (values <= slo.max_ms))  # a frame's own are read-only
+    return good if slos else None
 
 
 def why_none(slos: list[Slo]) -> str:
@@ -60,6 +68,10 @@ def _per_request(slo: Slo, arrived: pd.DataFrame, kind: str) -> Floats | None:
     name = OF_GAPS.get(slo.metric) or judged_metric(slo, kind)
     if name == "longest_gap" and gaps_missing(where(arrived, is_complete(arrived))):
         return None
-    of_rows = METRICS[name].values
+    return _of_requests(slo, arrived, kind)
+
+
+def _of_requests(slo: Slo, arrived: pd.DataFrame, kind: str) -> Floats:
+    of_rows = METRICS[OF_GAPS.get(slo.metric) or judged_metric(slo, kind)].values
     assert of_rows is not None
     return of_rows(arrived)

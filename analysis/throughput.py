@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student_t
 
-from analysis.frames import Floats, floats, where
+from analysis.batch_means import Happened, answer_seconds, batch_interval
+from analysis.frames import floats, where
 from analysis.in_flight import mean_in_flight
 from analysis.per_request import US_PER_S, answered_us
-from analysis.quantiles import ALPHA
 from analysis.windows import Window, is_complete, members
 
-FEWEST_BATCHES, MOST_BATCHES = 10, 20
 LITTLE_TOLERANCE = 0.05
 
 
@@ -62,10 +60,11 @@ def token_rate(
     # Batches of events are proportional to tokens where an event's tokens are not told.
     column = "events" if count.unknown else "tokens"
     seconds = floats(per_second, "sec")
-    half, reason = _batch_half_width(seconds, floats(per_second, column), window, requests)
-    if half is None:
-        return Rate(value, reason=reason, note=note)
-    return Rate(value, (value * (1 - half), value * (1 + half)), note=note)
+    came = Happened(seconds + 0.5, floats(per_second, column))
+    told = batch_interval(value, came, window, answer_seconds(requests))
+    if isinstance(told, str):
+        return Rate(value, reason=told, note=note)
+    return Rate(value, told, note=note)
 
 
 def request_rate(requests: pd.DataFrame, window: Window) -> float:
@@ -136,28 +135,3 @@ def _tokens_per_chunk(requests: pd.DataFrame) -> float | None:
     tokens, chunks = floats(requests, "output_tokens"), floats(requests, "n_chunks")
     known = ~np.isnan(tokens) & (chunks > 0)
     return float(np.sum(tokens[known]) / np.sum(chunks[known])) if known.any() else None
-
-
-def _batch_half_width(
-    seconds: Floats, amounts: Floats, window: Window, requests: pd.DataFrame
-) -> tuple[float | None, str]:
-    """Half of the 95 % interval as a share of the mean, from 10 to 20 equal batches; or why not.
-
-    Batch means with Student's t: batches of >= 2 median answers are nearly independent.
-    """
-    first = int(np.ceil(window.begin_us / US_PER_S))
-    whole = int(window.end_us // US_PER_S) - first  # whole seconds within the window
-    spans = floats(requests, "end_us") - floats(requests, "send_us")
-    answer_s = float(np.nanmedian(spans)) / US_PER_S if not np.isnan(spans).all() else 0.0
-    batch_s = max(int(np.ceil(2 * answer_s)), whole // MOST_BATCHES, 1)
-    n = max(whole, 0) // batch_s
-    if n < FEWEST_BATCHES:
-        need = FEWEST_BATCHES * max(int(np.ceil(2 * answer_s)), 1)
-        have = f"{window.seconds:.0f} s here"
-        return None, f"An interval needs {need} s (10 batches of 2 median answers); {have}."
-    edges = first + batch_s * np.arange(n + 1)
-    sums, _ = np.histogram(seconds + 0.5, bins=edges, weights=np.nan_to_num(amounts))
-    if not sums.sum():
-        return None, "No token arrived in the batches."
-    share = float(np.std(sums, ddof=1) / np.mean(sums))
-    return float(student_t.ppf(1 - ALPHA / 2, n - 1)) * share / float(np.sqrt(n)), ""
