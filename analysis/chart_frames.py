@@ -6,9 +6,13 @@ import numpy as np
 import pandas as pd
 
 from analysis.frames import Floats, floats
+from analysis.per_request import ttft_ms
+from analysis.prompt_slope import FEWEST, SPREAD, lowest
 from analysis.reading import Reading
 from analysis.samples import samples
 from analysis.slo import FROM_SCHEDULE
+
+MOST_PROMPT_POINTS = 2_000
 
 
 def latency_samples(reading: Reading, metric: str = "ttft") -> pd.DataFrame:
@@ -30,6 +34,25 @@ def latency_samples(reading: Reading, metric: str = "ttft") -> pd.DataFrame:
             "ms": np.concatenate([v for _, _, v in parts] or [np.array([])]).astype("float32"),
         }
     )
+
+
+def prompt_points(reading: Reading) -> pd.DataFrame:
+    """Columns tokens, ms, n, of the answers that prompt_slope looks at; every k-th above 2,000.
+
+    n: how many answers there are.  No row where prompts hardly differ in length.
+    """
+    stage = lowest(reading.stages)
+    none = pd.DataFrame({"tokens": [], "ms": [], "n": []}, dtype="float32")
+    if stage is None:
+        return none
+    tokens, ms = floats(stage.cohort.complete, "prompt_tokens"), ttft_ms(stage.cohort.complete)
+    known = ~np.isnan(tokens) & ~np.isnan(ms)
+    tokens, ms = tokens[known], ms[known]
+    if len(tokens) < FEWEST or tokens.max() < SPREAD * max(tokens.min(), 1):
+        return none
+    every = -(-len(tokens) // MOST_PROMPT_POINTS)
+    shown = {"tokens": tokens[::every], "ms": ms[::every], "n": len(tokens)}
+    return pd.DataFrame(shown).astype("float32")
 
 
 def gap_histogram(reading: Reading) -> pd.DataFrame:

@@ -8,12 +8,14 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis import searches
 from analysis.cache_check import cache_check
 from analysis.frames import number, where, words
 from analysis.levels import levels
+from analysis.prompt_slope import prompt_slope
 from analysis.reading import Ask, Reading, read, rows
 from analysis.slo import worst_result
 from analysis.validity import Validity, worst
@@ -21,6 +23,8 @@ from analysis.verdict import headline
 from analysis.windows import is_complete, is_load
 
 Json = dict[str, Any]
+
+SEED = 1968  # of what is resampled: the same run prints the same numbers
 
 
 def show(ask: Ask, run: str, is_whole: bool = False) -> Json:
@@ -42,6 +46,7 @@ def show_of(reading: Reading) -> Json:
         "slo": _slo(found, answers),
         "cache": _cache(reading),
         "search": answers,
+        "prompt_slope": prompt_slope(reading.stages, np.random.default_rng(SEED)),
         "levels": found,
     }
     return {"verdict": headline(shown).to_dict(), **shown}

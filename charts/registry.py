@@ -13,6 +13,7 @@ from charts.generator import generator
 from charts.itl_density import itl_density
 from charts.throughput import throughput
 from charts.ttft_percentile import ttft_percentile
+from charts.ttft_prompt import ttft_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,13 @@ CHARTS: dict[str, Chart] = {
         "remain.",
         frame="latency_samples",
         draw=ttft_percentile,
+    ),
+    "ttft_prompt": Chart(
+        title="TTFT against prompt length",
+        caption="Answers of the lowest load. The line is the median slope of all pairs "
+        "(Theil-Sen); the band turns it within the slope's 95 % interval. Dotted: least squares.",
+        frame="prompt_points",
+        draw=ttft_prompt,
     ),
     "itl_density": Chart(
         title="Gaps between tokens",

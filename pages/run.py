@@ -121,6 +121,11 @@ def draw(run: Json, chart: str, **options: Any) -> None:
 def ttft_tab(run: Json, shown: Json) -> None:
     """Every level's TTFT, tail stretched out."""
     drawn_or_whole(run, shown, "ttft_percentile", slo_ms=ttft_limit_ms(shown["levels"]))
+    slope = shown["prompt_slope"]
+    if slope["plain"]:
+        draw(run, "ttft_prompt", slope=slope)
+    if told := slope["sentence"] or slope["reason"]:
+        st.caption(f"TTFT against prompt length: {label(told, 400)}")
 
 
 def gaps_tab(run: Json, shown: Json) -> None:

@@ -78,3 +78,9 @@ def events(n: int = 20) -> pd.DataFrame:
     last = 200.0 + 20 * n
     ms = [5.0, *(200.0 + 20 * i for i in range(n)), last, last]
     return pd.DataFrame({"kind": kinds, "ms": ms, "so_far": np.arange(1.0, len(ms) + 1)})
+
+
+def prompts(n: int = 60) -> pd.DataFrame:
+    """TTFT that grows with the prompt."""
+    tokens = np.linspace(100, 2000, n)
+    return pd.DataFrame({"tokens": tokens, "ms": 20 + 0.05 * tokens, "n": float(n)})

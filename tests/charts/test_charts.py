@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from frames_to_draw import curve, events, gaps, health, samples
+from frames_to_draw import curve, events, gaps, health, prompts, samples
 
 from analysis.quantiles import intervals, percentile
 from charts.registry import CHARTS
@@ -11,6 +11,7 @@ FRAMES = {
     "latency_samples": samples(),
     "gap_histogram": gaps(),
     "load_curve": curve(),
+    "prompt_points": prompts(),
     "generator_health": health(),
     "answer_events": events(),
 }
@@ -50,7 +51,7 @@ def test_a_frame_of_one_row_is_drawn(name):
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_axis_has_a_title_with_its_unit(name):
     chart = CHARTS[name]
-    units = ("ms", "%", "tok/s", "streams", "percentile of requests", "seconds", "events")
+    units = ("ms", "%", "tok/s", "streams", "percentile of requests", "seconds", "events", "tokens")
     titles = axis_titles(chart.draw(FRAMES[chart.frame]))
     assert len(titles) >= 2
     for title in titles:
