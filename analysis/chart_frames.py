@@ -11,6 +11,16 @@ from analysis.prompt_slope import FEWEST, SPREAD, lowest
 from analysis.reading import Reading
 from analysis.samples import samples
 from analysis.slo import FROM_SCHEDULE
+from analysis.timeline_frame import level_timeline
+
+__all__ = [
+    "answer_events",
+    "gap_histogram",
+    "generator_health",
+    "latency_samples",
+    "level_timeline",
+    "load_curve",
+]
 
 MOST_PROMPT_POINTS = 2_000
 

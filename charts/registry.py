@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from charts.event_timeline import event_timeline
 from charts.generator import generator
 from charts.itl_density import itl_density
+from charts.level_timeline import level_timeline
 from charts.throughput import throughput
 from charts.ttft_percentile import ttft_percentile
 from charts.ttft_prompt import ttft_prompt
@@ -60,6 +61,13 @@ CHARTS: dict[str, Chart] = {
         "Lateness alone does no harm to kernel stamps: the doubt below it is what remains.",
         frame="generator_health",
         draw=generator,
+    ),
+    "level_timeline": Chart(
+        title="A level over its time",
+        caption="Shaded: the window its numbers come from. A request belongs to it by the instant "
+        "it was due, else sent.",
+        frame="level_timeline",
+        draw=level_timeline,
     ),
     "event_timeline": Chart(
         title="One answer, event by event",

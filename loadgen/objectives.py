@@ -10,6 +10,7 @@ TITLES = {
     "tpot": "TPOT",
     "e2e": "E2E",
     "chunk_gap": "chunk gap",
+    "longest_gap": "longest gap",
 }
 
 

@@ -49,7 +49,7 @@ Name = Annotated[str, Field(min_length=1, max_length=60)]
 class Slo(Part):
     """One objective: `percentile` of `metric` stays at or below `max_ms`."""
 
-    metric: Literal["ttft", "ttft_visible", "tpot", "e2e", "chunk_gap"]
+    metric: Literal["ttft", "ttft_visible", "tpot", "e2e", "chunk_gap", "longest_gap"]
     percentile: Annotated[float, Field(gt=0, lt=100)] = 95
     max_ms: Annotated[float, Field(gt=0)]
 

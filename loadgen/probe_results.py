@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from loadgen.objectives import Objective
-from loadgen.probe_rows import ENDED
+from loadgen.probe_rows import ENDED, OF_GAPS
 
 COMPLETE, CANCELLED = "complete", "cancelled"
 
@@ -135,8 +135,9 @@ class LevelSeen:
             return 1.0 if objective.metric == "e2e" and waited_us > objective.limit_us else None
         if row["outcome"] not in (COMPLETE, CANCELLED):
             return 1.0
-        if objective.metric == "chunk_gap":
-            return self._gap_share(began.request_id, objective, row)
+        if objective.metric in OF_GAPS:
+            share = self._gap_share(began.request_id, objective, row)
+            return share if objective.metric == "chunk_gap" else _of_longest(share, row)
         value_us = row[f"{objective.metric}_us"]
         if row["outcome"] == CANCELLED and (value_us is None or objective.metric == "e2e"):
             # We ended it: it was late if it had been open for longer than that, else nobody knows.
@@ -156,6 +157,13 @@ class LevelSeen:
 
 _NONE = -1.0
 """The request has no such metric: unlike None, nobody waits for it."""
+
+
+def _of_longest(share: float | None, row: dict[str, Any]) -> float | None:
+    """One gap over the limit is a miss; of a stream that we ended nobody knows what would come."""
+    if share is None or share == _NONE:
+        return share
+    return 1.0 if share > 0 else (0.0 if row["outcome"] == COMPLETE else None)
 
 
 def _tokens(row: dict[str, Any]) -> int:

@@ -31,6 +31,10 @@ GAPS = ("request_id", "n")
 """Chunk gaps that came in this line: how many, then how many were above each of `gap_limits`."""
 
 
+OF_GAPS = ("chunk_gap", "longest_gap")
+"""Objectives on gaps: on all of them, or on the longest of each request."""
+
+
 def probe_rows(decoded: Decoded, t0_mono_ns: int, limits_us: list[int]) -> dict[str, Any]:
     """The key `requests` of a live line.  limits_us: of the plan's objectives on chunk gaps."""
     rows: dict[str, Any] = {
@@ -49,11 +53,11 @@ def is_asked_for(plan: dict[str, Any]) -> bool:
 
 
 def gap_limits_us(plan: dict[str, Any]) -> list[int]:
-    """The limits of all objectives on chunk gaps, each once, smallest first."""
+    """The limits of all objectives on gaps, each once, smallest first."""
     slos = [*(plan.get("slos") or [])]
     for traffic in plan.get("classes") or []:
         slos += traffic.get("slos") or []
-    return sorted({round(s["max_ms"] * 1000) for s in slos if s["metric"] == "chunk_gap"})
+    return sorted({round(s["max_ms"] * 1000) for s in slos if s["metric"] in OF_GAPS})
 
 
 def _began(meta: dict[str, Any], t0_mono_ns: int) -> list[Any]:

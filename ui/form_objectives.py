@@ -2,17 +2,12 @@
 
 import streamlit as st
 
+from analysis.metrics import METRICS
 from ui.form_lists import grow_or_shrink, how_many
 from ui.form_spread import Form
 from ui.form_widgets import Fields
 
-METRICS = {
-    "ttft": "TTFT",
-    "ttft_visible": "TTFT, visible",
-    "tpot": "TPOT",
-    "e2e": "End to end",
-    "chunk_gap": "Chunk gap",
-}
+CHOICES = {name: metric.heading for name, metric in METRICS.items() if metric.is_objective}
 
 
 def objective_fields(fields: Fields) -> list[Form]:
@@ -28,7 +23,7 @@ def objective_fields(fields: Fields) -> list[Form]:
 def objective_rows(fields: Fields) -> list[Form]:
     """At least one row; more on demand."""
     n = how_many(fields, "slo", 1)
-    rows = [_row(fields.under(f"slo{i + 1}_"), list(METRICS)[i % len(METRICS)]) for i in range(n)]
+    rows = [_row(fields.under(f"slo{i + 1}_"), list(CHOICES)[i % len(CHOICES)]) for i in range(n)]
     grow_or_shrink(fields, "slo", ("Add an objective", "Remove the last"), least=1)
     return rows
 
@@ -37,7 +32,7 @@ def _row(fields: Fields, first: str) -> Form:
     """first: what a new row is about, so that it does not repeat the one before."""
     metric, percentile, limit = st.columns([3, 2, 3])
     with metric:
-        name = fields.select("metric", "Metric", METRICS, otherwise=first)
+        name = fields.select("metric", "Metric", CHOICES, otherwise=first)
     with percentile:
         at = fields.number("percentile", "Percentile", 95)
     with limit:

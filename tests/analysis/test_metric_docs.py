@@ -1,10 +1,13 @@
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from analysis import docs
 from analysis.metrics import METRICS
+from loadgen.objectives import TITLES
+from loadgen.plan import Slo
 
 DOCS = Path(docs.__file__).parents[1] / "docs"
 
@@ -36,3 +39,9 @@ def test_units_are_named_and_no_title_is_a_bare_tokens_per_second():
         assert metric.formula
         assert metric.undefined_when
         assert metric.source
+
+
+def test_an_objective_of_a_plan_may_name_just_the_metrics_that_say_so():
+    allowed = get_args(Slo.model_fields["metric"].annotation)
+    assert set(allowed) == {name for name, metric in METRICS.items() if metric.is_objective}
+    assert set(allowed) == set(TITLES)

@@ -3,7 +3,7 @@ import pytest
 from made import frame, row
 
 from analysis.gaps import NONE, Gaps
-from analysis.goodput import goodput
+from analysis.goodput import goodput, why_none
 from analysis.samples import cohort
 from analysis.slo import judge, worst_result
 from loadgen.plan import Slo
@@ -117,6 +117,24 @@ def test_an_objective_that_does_not_apply_is_neither_met_nor_missed():
     found = goodput([Slo(metric="tpot", max_ms=1)], one_token, "closed")
     assert found.met == 1
     assert found.not_applicable == {"tpot": 1}
+
+
+@pytest.mark.parametrize("metric", ["chunk_gap", "longest_gap"])
+def test_each_request_is_held_to_its_longest_gap(metric):
+    arrived = frame([row(i, 0) for i in range(4)]).assign(longest_gap_us=[20e3, 90e3, 50e3, 80e3])
+    found = goodput([Slo(metric=metric, max_ms=80)], cohort(arrived), "closed")
+    assert (found.met, found.arrived, found.tokens) == (3, 4, 30)
+
+
+def test_where_gaps_must_exist_and_are_not_known_there_is_no_goodput():
+    slos = [Slo(metric="longest_gap", max_ms=80)]
+    assert goodput(slos, of([100]), "closed") is None
+    assert "not known" in why_none(slos)
+
+
+def test_tokens_of_good_requests_are_not_known_when_one_does_not_tell():
+    rows = [row(0, 0), row(1, 0, output_tokens=None)]
+    assert goodput([P95_UNDER_500], cohort(frame(rows)), "closed").tokens is None
 
 
 def test_streams_that_we_ended_count_nowhere():

@@ -84,3 +84,17 @@ def prompts(n: int = 60) -> pd.DataFrame:
     """TTFT that grows with the prompt."""
     tokens = np.linspace(100, 2000, n)
     return pd.DataFrame({"tokens": tokens, "ms": 20 + 0.05 * tokens, "n": float(n)})
+
+
+def timeline(n: int = 40) -> pd.DataFrame:
+    """A level of n answers a second apart, every second one drawn, with two streams in flight."""
+    t_s = np.arange(n, dtype=float)
+    return pd.DataFrame(
+        {
+            "level": "c=2",
+            "what": ["ttft_ms"] * n + ["in_flight"] * n,
+            "t_s": np.r_[t_s, t_s],
+            "value": np.r_[100 + t_s, np.full(n, 2.0)],
+            "n": [2 * n, *[None] * (2 * n - 1)],
+        }
+    )

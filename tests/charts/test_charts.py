@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from frames_to_draw import curve, events, gaps, health, prompts, samples
+from frames_to_draw import curve, events, gaps, health, prompts, samples, timeline
 
 from analysis.quantiles import intervals, percentile
 from charts.registry import CHARTS
@@ -14,6 +14,7 @@ FRAMES = {
     "prompt_points": prompts(),
     "generator_health": health(),
     "answer_events": events(),
+    "level_timeline": timeline(),
 }
 TTFT, GAPS, LOAD = (CHARTS[n].draw for n in ("ttft_percentile", "itl_density", "throughput"))
 

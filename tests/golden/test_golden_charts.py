@@ -52,6 +52,15 @@ FRAMES = {
             "shared_share": [0.0, 0.02],
         }
     ),
+    "level_timeline": pd.DataFrame(
+        {
+            "level": "c=1",
+            "what": ["ttft_ms"] * 2 + ["in_flight"] * 3,
+            "t_s": [0.5, 1.5, 0.5, 1.5, 2.5],
+            "value": [90.0, 110.0, 1.0, 1.0, 0.5],
+            "n": [4.0, None, None, None, None],
+        }
+    ),
     "answer_events": pd.DataFrame(
         {
             "kind": ["role", "reasoning", "content", "content", "finish", "done"],

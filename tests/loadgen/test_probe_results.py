@@ -103,6 +103,14 @@ def test_of_chunk_gaps_the_share_over_the_limit_counts():
     assert level.missed(objective("chunk_gap", 50_000)) == [0.5]
 
 
+def test_of_the_longest_gap_one_over_the_limit_is_a_miss():
+    level = seen(
+        line(began=[began(1), began(2), began(3)], gaps=[[1, 3, 2, 1], [2, 3, 1, 0]]),
+        line(ended=[ended(1), ended(2), ended(3)]),
+    )
+    assert level.missed(objective("longest_gap", 80_000)) == [1, 0]  # 3 has no gap at all
+
+
 def test_other_levels_and_what_warms_up_are_left_out():
     rows = [began(1, stage=2), began(2, measured=False), began(3)]
     level = seen(line(began=rows, ended=[ended(k) for k in (1, 2, 3)]))
