@@ -31,10 +31,10 @@ from storage.raw_spool import RawWriter
 class RawRun:
     """Writes streams of single tokens, one segment after another."""
 
-    def __init__(self, run_dir: Path, capacity_bytes: int = 1 << 16) -> None:
+    def __init__(self, run_dir: Path, capacity_bytes: int = 1 << 16, worker: int = 0) -> None:
         self.run_dir = run_dir
         self.spool = run_dir / "spool"
-        self.writer = RawWriter(self.spool, 0, capacity_bytes=capacity_bytes)
+        self.writer = RawWriter(self.spool, worker, capacity_bytes=capacity_bytes)
         self.now_ns = SEND_NS
         self.n_tokens: dict[int, int] = {}
         (run_dir / "run.json").write_text(json.dumps({"t0_mono_ns": T0_NS}))
