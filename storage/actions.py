@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from storage import window_actions
+from storage import check, compact, copies, retention, window_actions
 from storage.exchange import load_tables, run_tables
 from storage.owner import Owner
 
@@ -23,4 +23,10 @@ ACTIONS: dict[str, Action] = {
     "reset_window": window_actions.reset_window,
     "run_tables": run_tables.run_tables,
     "load_tables": load_tables.load_tables,
+    "check": check.check,
+    "compact": compact.compact,
+    "vacuum": copies.vacuum,
+    "backup": copies.backup,
+    "drop_raw": retention.drop_raw,
+    "delete_run": retention.delete_run,
 }

@@ -73,8 +73,8 @@ class Database:
             try:
                 if not self._change.wait_for(lambda: self._cursors == 0, _CLOSE_WITHIN_S + 5):
                     raise StoreError(
-                        f"{self._cursors} questions are still being answered, so the database "
-                        "cannot be closed for a moment; try again."
+                        "A question is still being answered, so the database cannot be closed for "
+                        "a moment; try again."
                     )
                 self._shut()
                 try:

@@ -16,6 +16,7 @@ from storage.kept import MOST_BYTES, checkpoint, kept_bytes, restore, spools_wit
 from storage.mirror import Mirror
 from storage.protocol import StoreError
 from storage.records import TERMINAL
+from storage.retention import finish_deletions, is_there
 from storage.segments import list_segments
 
 LEAST_FREE_BYTES = 1 << 30
@@ -83,6 +84,7 @@ class Intake:
         """After an opening: rows that were committed may be gone with a damaged log."""
         generation = self._database.generation
         with self._database.writing, self._database.cursor() as cursor:
+            finish_deletions(cursor, self._data)
             n_back = restore(cursor, self._runs)
             rows = cursor.execute("SELECT run_uid::VARCHAR FROM runs WHERE is_final").fetchall()
             left_open = cursor.execute(_LEFT_OPEN).fetchall()
@@ -105,7 +107,7 @@ class Intake:
             for folder in self._runs.iterdir()
             if folder.name not in self._followed
             and (folder.name not in self._closed or folder.name in with_late_segments)
-            and _is_uid(folder.name)
+            and is_uid(folder.name)
             and (folder / "plan.json").exists()
         ]
         for folder in sorted(found, key=lambda f: (f / "plan.json").stat().st_mtime_ns):
@@ -150,6 +152,9 @@ class Intake:
         is_changed = mirror.refresh(cursor)
         if not mirror.run_id:
             return is_changed
+        if not mirror.folder.exists() and not is_there(cursor, mirror.run_id):  # it was deleted
+            del self._followed[mirror.run_uid]
+            return False
         segments = list_segments(spool)
         is_due = mirror.is_terminal or time.monotonic() > run.loaded_at_s + _LOAD_EVERY_S
         if segments and is_due:
@@ -198,18 +203,23 @@ _LEFT_OPEN = f"""
 
 def full_disk(data: Path) -> str:
     """Why nothing may be loaded, as a sentence; empty if there is room."""
-    usage = shutil.disk_usage(data)
-    needed = min(LEAST_FREE_BYTES, usage.total // 10)
-    if usage.free >= needed:
+    free, needed = shutil.disk_usage(data).free, least_free_bytes(data)
+    if free >= needed:
         return ""
     return (
-        f"Only {usage.free >> 20} MiB are free on the disk of {data}; the store loads nothing "
+        f"Only {free >> 20} MiB are free on the disk of {data}; the store loads nothing "
         f"until there are {needed >> 20}.  What was measured waits in its folder.  `headway db "
         "drop-raw` and `headway db vacuum` make room."
     )
 
 
-def _is_uid(name: str) -> bool:
+def least_free_bytes(data: Path) -> int:
+    """Below this nothing is loaded."""
+    return min(LEAST_FREE_BYTES, shutil.disk_usage(data).total // 10)
+
+
+def is_uid(name: str) -> bool:
+    """Whether a folder of this name may be a run."""
     try:
         return str(uuid.UUID(name)) == name
     except ValueError:

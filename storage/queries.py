@@ -16,6 +16,7 @@ from storage import (
     queries_requests,
     queries_run,
     queries_window,
+    retention,
     sql_box,
     window_actions,
 )
@@ -39,5 +40,6 @@ QUERIES: dict[str, Callable[..., pa.Table]] = {
     "stamp_bounds": queries_window.stamp_bounds,
     "doubt_per_s": queries_health.doubt_per_s,
     "level_arrivals": queries_chunks.level_arrivals,
+    "raw_sizes": retention.raw_sizes,
     "sql": sql_box.sql,
 }

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from storage.copies import remove_leftovers
 from storage.database import Database, first_line
 from storage.intake import Intake
 from storage.lock import Lock, make_folder, take
@@ -59,6 +60,7 @@ def own(data: Path, idle_s: float, ready_fd: int | None) -> int:
         _tell(ready_fd, "held")
         return 0
     try:
+        remove_leftovers(data)
         with contextlib.closing(Database(data)) as database:
             _serve(_Store(data, database, lock), idle_s, ready_fd)
     finally:

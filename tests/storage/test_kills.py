@@ -1,7 +1,7 @@
 """kill -9 at any moment, again and again: nothing written is lost, nothing is there twice.
 
 The whole chain runs: raw reads, decoder, column segments, store.  HEADWAY_TEST_KILLS says how often
-each is killed.
+each is killed (30 takes one to three minutes).
 """
 
 import json
@@ -18,7 +18,7 @@ from victims import ACK, CONTEXT, Victim, hasty_decoder, hasty_store, load_worke
 from loadgen.decoder import Decoder
 from storage.column_spool import column_segments, decoded_mark
 
-KILLS = int(os.environ.get("HEADWAY_TEST_KILLS", "30"))
+KILLS = int(os.environ.get("HEADWAY_TEST_KILLS", "8"))
 ENDS_WITHIN_S = 30.0
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60 + 5 * KILLS)]
 
@@ -117,7 +117,7 @@ def test_of_a_killed_load_worker_every_token_written_is_there(tmp_path):
         theirs.close()
         os.read(ours.fileno(), ACK.size)  # it has begun
         killed.append((victim, ours))
-        time.sleep(chance.uniform(0.0, 0.1))
+        time.sleep(chance.uniform(0.0, 0.06))
         victim.kill()
         while told := os.read(ours.fileno(), ACK.size):
             k, n = ACK.unpack(told)

@@ -3,6 +3,7 @@
 They are forked from a process that has imported everything, so that thirty kills take seconds.
 """
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -67,14 +68,13 @@ def load_worker(run_dir: Path, worker: int, n_workers: int, acks: Any) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     run = RawRun(run_dir, worker=worker)
     os.write(acks.fileno(), ACK.pack(-1, 0))
-    k = worker
-    while True:
+    for i in itertools.count():
+        k = worker + n_workers * i
         run.open(k)
         for n in range(1, 30):
             run.token(k)
             os.write(acks.fileno(), ACK.pack(k, n))
-        if k % 3:
+        if i % 3:
             run.close(k)
-        if k % 5 == 0:
+        if i % 10 == 9:
             run.next_segment()
-        k += n_workers
