@@ -164,7 +164,9 @@ def _folders(cursor: Cursor, data: Path) -> Iterator[Finding]:
         yield Finding("note", f"The folder runs/{name} is not in the database{why}.")
     for uid in sorted(known.keys() - folders):
         if known[uid] is None:
-            yield Finding("note", f"Run {uid} has no folder: it was imported, or its folder was removed; its rows are there.")
+            yield Finding(
+                "note", f"Run {uid} has no folder: it was imported, or its folder was removed."
+            )
     waiting = sum(len(column_segments(runs / name / "spool")) for name in folders)
     if waiting:
         yield Finding("note", f"{waiting:,} segments wait to be loaded.")
