@@ -10,6 +10,7 @@ from loadgen.run_folder import data_folder, terminal
 from ui import page_files
 from ui.card import card, tiles, verdict
 from ui.data import ask
+from ui.export_view import export_popover
 from ui.plain import label
 from ui.plan_text import plan_downloads
 from ui.run_data import chart_frame, reading_of, shown_of, version_of
@@ -84,6 +85,8 @@ def head(run: Json, shown: Json | None, plan: Json | None) -> None:
                 icon=":material/replay:",
                 query_params={"from": run["run_uid"]},
             )
+        if shown:
+            export_popover(run, shown)
 
 
 def judged(run: Json, shown: Json) -> None:

@@ -19,7 +19,14 @@ from storage.exchange.manifest import MANIFEST, SPARE_BYTES, put_away
 from storage.exchange.readme import readme
 from storage.protocol import StoreError
 
-FORMATS = ("zip", "parquet", "csv", "json")
+FORMATS = {
+    "zip": ("parquet", None),
+    "parquet": ("parquet", None),
+    "csv": ("csv", None),
+    "json": ("json", "requests"),
+    "requests.csv": ("csv", "requests"),
+}
+"""Format -> how the store writes its tables, and which one only."""
 FACTS_AS_JSON = ("versions", "preflight", "self_test", "dropped_fields", "notes", "facts")
 """Columns of `runs` whose text is JSON: objects in run.json."""
 Json = dict[str, Any]
@@ -35,7 +42,7 @@ class Exported:
 
 
 def export_run(store: Store, run: str, form: str, out: Path, document: Json) -> Exported:
-    """Write a run to `out`: a file for zip and json, a new folder for parquet and csv.
+    """Write a run to `out`: a new folder for parquet and csv, else a file.
 
     run: its run_uid.  document: what `show --json` says of it (summary.json in the zip, the keys of
     the JSON).  Raises StoreError if `out` is there already or its disk is too full; a file or
@@ -45,9 +52,8 @@ def export_run(store: Store, run: str, form: str, out: Path, document: Json) -> 
         raise StoreError(f"A run is exported as {', '.join(FORMATS)}, not as {form!r}.")
     out = out.absolute()
     _refuse_taken(out)
-    tables = "csv" if form == "csv" else "json" if form == "json" else "parquet"
-    only = {"only": "requests"} if form == "json" else {}
-    listed = store.do("run_tables", run=run, form=tables, **only)
+    tables, only = FORMATS[form]
+    listed = store.do("run_tables", run=run, form=tables, only=only)
     folder = Path(listed["folder"].iloc[0])
     counted: list[int] = listed["n_rows"].tolist()
     rows = {Path(f).stem: n for f, n in zip(listed["file"], counted, strict=True)}
@@ -58,6 +64,8 @@ def export_run(store: Store, run: str, form: str, out: Path, document: Json) -> 
             _write_zip(out, folder, rows, _facts(store, run), document)
         elif form == "json":
             _write_json(out, folder / "requests.json", document)
+        elif only:
+            _copy(folder / f"{only}.{tables}", out)
         else:
             _place(folder, out)
     except OSError as error:
@@ -115,6 +123,11 @@ def _write_json(out: Path, requests: Path, document: Json) -> None:
         file.write(head.encode() + b',\n "requests": ')
         shutil.copyfileobj(rows, file)
         file.write(b"}\n")
+
+
+def _copy(source: Path, out: Path) -> None:
+    with _whole_or_not(out) as file, source.open("rb") as rows:
+        shutil.copyfileobj(rows, file)
 
 
 @contextlib.contextmanager

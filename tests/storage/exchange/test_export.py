@@ -60,6 +60,14 @@ def test_csv_tells_the_spans_and_survives_quotes_and_line_breaks(made, tmp_path)
     assert {str(row[3]) for row in rows} == {uid}
 
 
+def test_the_requests_alone_are_one_csv_file(made, tmp_path):
+    store, uid = made
+    done = export_run(store, uid, "requests.csv", tmp_path / "r.csv", DOCUMENT)
+    assert done.rows == {"requests": 12}
+    read = duckdb.connect().execute(f"SELECT count(ttft_us) FROM '{tmp_path}/r.csv'").fetchall()
+    assert read == [(11,)]
+
+
 def test_json_is_the_summary_and_the_requests(made, tmp_path):
     store, uid = made
     export_run(store, uid, "json", tmp_path / "run.json", DOCUMENT)
@@ -100,7 +108,7 @@ def test_nothing_that_is_there_is_overwritten(made, tmp_path, form):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("form", ["zip", "json"])
+@pytest.mark.parametrize("form", ["zip", "json", "requests.csv"])
 def test_a_file_that_cannot_be_finished_is_removed(made, tmp_path, form, monkeypatch):
     store, uid = made
 
@@ -151,5 +159,5 @@ def test_a_run_that_goes_on_is_not_exported(made, tmp_path):
 
 def test_a_form_nobody_knows_is_refused(made, tmp_path):
     store, uid = made
-    with pytest.raises(StoreError, match="zip, parquet, csv, json, not as 'xlsx'"):
+    with pytest.raises(StoreError, match="exported as zip, parquet, csv"):
         export_run(store, uid, "xlsx", tmp_path / "out", DOCUMENT)
