@@ -49,12 +49,23 @@ def tables(text: str) -> list[Table]:
         columns = [Column(n, plain(meaning), plain(null)) for n, meaning, null in rows]
         if not columns or columns[0].name != "column" or name in NOT_FOR_READING:
             continue
-        inherits = _INHERITS.search(body)
-        own = {column.name: column for column in columns[1:]}
-        for base in filter(None, inherits.groups() if inherits else ()):
-            own = own | {c.name: c for c in found[base].columns if c.name not in own}
-        found[name] = Table(name, plain(body.split("\n|")[0]), tuple(own.values()))
+        found[name] = Table(
+            name, plain(body.split("\n|")[0]), _with_inherited(body, columns, found)
+        )
     return list(found.values())
+
+
+def _with_inherited(
+    body: str, columns: list[Column], found: dict[str, Table]
+) -> tuple[Column, ...]:
+    inherits = _INHERITS.search(body)
+    bases = [found[name] for name in filter(None, inherits.groups() if inherits else ())]
+    # "of request_gaps" says nothing that the table's own row does not say better.
+    own = [c for c in columns[1:] if not any(c.meaning == f"of {base.name}" for base in bases)]
+    named = {column.name: column for column in own}
+    for base in bases:
+        named |= {c.name: c for c in base.columns if c.name not in named}
+    return tuple(named.values())
 
 
 def questions(text: str) -> list[Question]:

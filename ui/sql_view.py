@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from ui.card import card, verdict
+from ui.plain import label
 from ui.sql_answer import SqlAnswer, headline
 from ui.sql_docs import Column, Question, Table
 
@@ -24,7 +25,7 @@ def box(examples: list[Question]) -> str:
                 "SQL",
                 key=BOX,
                 bind="query-params",
-                height=220,
+                height=250,
                 placeholder="SELECT … FROM request_times",
                 label_visibility="collapsed",
             )
@@ -41,22 +42,17 @@ def box(examples: list[Question]) -> str:
 
 
 def _examples(examples: list[Question]) -> None:
-    with st.popover("Examples", icon=":material/lightbulb:"):
-        st.caption("About the newest run. Each runs as it stands.")
-        for i, question in enumerate(examples):
-            st.button(
-                question.title,
-                key=f"example_{i}",
-                help=question.asks,
-                type="tertiary",
-                on_click=_fill_in,
-                args=(question.sql,),
-            )
-
-
-def _fill_in(sql: str) -> None:
-    st.session_state[BOX] = sql
-    _ask_anew()
+    chosen = st.menu_button(
+        "Examples",
+        range(len(examples)),
+        format_func=lambda i: examples[i].title,
+        key="example",
+        help="Ten worked questions about the newest run; each runs as it stands.",
+        icon=":material/lightbulb:",
+    )
+    if chosen is not None:  # before the text area is made: it takes the text over
+        st.session_state[BOX] = examples[chosen].sql
+        _ask_anew()
 
 
 def _ask_anew() -> None:
@@ -101,22 +97,16 @@ def schema(tables: list[Table]) -> None:
         )
         table = next(table for table in tables if table.name == name)
         st.caption(table.about)
-        st.dataframe(
-            columns_frame(table.columns),
-            hide_index=True,
-            height=520,
-            row_height=36,
-            column_config={"Column": st.column_config.TextColumn(width="small")},
-            alt=f"Columns of {name}",
-        )
+        with st.container(height=560, border=False):
+            st.table(columns_frame(table.columns), border="horizontal", hide_index=True)
 
 
 def columns_frame(columns: tuple[Column, ...]) -> pd.DataFrame:
-    """Columns as a table: name, meaning with unit, what null means."""
+    """Columns as a table of literal text: name, meaning with unit, what null means."""
     return pd.DataFrame(
         {
-            "Column": [column.name for column in columns],
-            "Unit, meaning": [column.meaning for column in columns],
-            "Empty means": [column.null or "never empty" for column in columns],
+            "Column": [label(column.name) for column in columns],
+            "Unit, meaning": [label(column.meaning, 400) for column in columns],
+            "Empty means": [label(column.null or "never empty", 400) for column in columns],
         }
     )
