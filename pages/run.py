@@ -10,6 +10,7 @@ from loadgen.run_folder import data_folder, terminal
 from ui import page_files
 from ui.card import card, tiles, verdict
 from ui.data import ask
+from ui.dialect_view import dialect_tab
 from ui.export_view import export_popover
 from ui.plain import label
 from ui.plan_text import plan_downloads
@@ -204,6 +205,7 @@ TABS = {
     "Gaps between tokens": gaps_tab,
     "Throughput": throughput_tab,
     "Outcomes": outcomes_tab,
+    "Dialects": dialect_tab,
     "Load generator": generator_tab,
     "Plan & machine": plan_tab,
 }

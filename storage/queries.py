@@ -41,5 +41,6 @@ QUERIES: dict[str, Callable[..., pa.Table]] = {
     "doubt_per_s": queries_health.doubt_per_s,
     "level_arrivals": queries_chunks.level_arrivals,
     "raw_sizes": retention.raw_sizes,
+    "level_other_events": queries_chunks.level_other_events,
     "sql": sql_box.sql,
 }

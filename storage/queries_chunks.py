@@ -28,3 +28,19 @@ def level_arrivals(cursor: Cursor, run: str, stage: int, traffic: str | None = N
         stage=int(stage),
         traffic=traffic,
     )
+
+
+def level_other_events(cursor: Cursor, run: str, stage: int) -> pa.Table:
+    """What answers of a level held beside tokens: request_id, other_events (JSON), headers_us.
+
+    other_events: how many events of each kind that is no token; headers_us is null where no head
+    of a response came.
+    """
+    return frame(
+        cursor,
+        """
+        SELECT request_id, other_events, headers_us FROM requests
+        WHERE run_id = $run_id AND stage = $stage AND phase <> 'preflight' ORDER BY request_id""",
+        run_id=run_id_of(cursor, run),
+        stage=int(stage),
+    )

@@ -51,7 +51,7 @@ def answers_of(reading: Reading, stage: StageReading, ask_arrow: AskArrow) -> An
     send = floats(requests, "send_us")
     zero = float(np.nanmin(send)) if not np.isnan(send).all() else 0.0
     chunk_of, chunk_us, chunk_tokens = _chunks(run, stage, requests, ask_arrow)
-    events = {} if imported else _other_events(requests)
+    events = {} if imported else _other_events(run, stage, requests, ask_arrow)
     last = answered_us(requests)
     return answers(
         words(requests, "outcome"),
@@ -129,7 +129,7 @@ def _more(requests: pd.DataFrame, events: dict[str, Floats], last: Floats) -> di
     close_s = (floats(requests, "end_us") - last) / US_PER_S
     if not events:
         return known
-    return known | events | {"close_s": close_s, "head_s": _from_send(requests, "headers_us")}
+    return known | events | {"close_s": close_s}
 
 
 def _chunks(
@@ -156,13 +156,22 @@ def _chunks(
     )
 
 
-def _other_events(requests: pd.DataFrame) -> dict[str, Floats]:
-    """How many events of each kind that is no token every answer had."""
-    told = [json.loads(text) if text else {} for text in words(requests, "other_events")]
-    return {
-        kind: np.array([float(found.get(kind, 0)) for found in told], dtype=np.float64)
+def _other_events(
+    run: Json, stage: StageReading, requests: pd.DataFrame, ask_arrow: AskArrow
+) -> dict[str, Floats]:
+    """How many events of each kind that is no token every answer had, and head_s, its head."""
+    found = ask_arrow(
+        "level_other_events", run=str(run["run_uid"]), stage=int(stage.row["stage"])
+    ).to_pylist()
+    of = {row["request_id"]: row for row in found}
+    mine = [of.get(int(id_), {}) for id_ in floats(requests, "request_id")]
+    kinds = [json.loads(row.get("other_events") or "{}") for row in mine]
+    head_us = np.array([row.get("headers_us") or np.nan for row in mine], dtype=np.float64)
+    told = {
+        kind: np.array([float(counts.get(kind, 0)) for counts in kinds], dtype=np.float64)
         for kind in ("role", "finish", "usage")
     }
+    return told | {"head_s": (head_us - floats(requests, "send_us")) / US_PER_S}
 
 
 def _from_send(requests: pd.DataFrame, column: str) -> Floats:

@@ -201,9 +201,9 @@ def _role_caveat(done: Cut) -> str:
     """Of our own records, which count role-only chunks and do not keep their times."""
     role, head = why.told(done, "role"), why.told(done, "head_s")
     n = int(np.sum(role > 0)) if role is not None else 0
-    if not n or head is None:
+    earliest = known(done.answers.ttft_s - head) if head is not None else np.empty(0)
+    if not n or not len(earliest):
         return ""
-    earliest = known(done.answers.ttft_s - head)
     return (
         f"Its clock would stop at the role-only chunk that {n:,} answers began with. When it came "
         "is not kept: shown as if with the first token, as vLLM's own server sends it; at the "

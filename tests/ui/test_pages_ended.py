@@ -14,6 +14,7 @@ CHARTS_ON = {
     "Gaps between tokens": 1,
     "Throughput": 1,
     "Outcomes": 0,
+    "Dialects": 0,
     "Load generator": 1,
     "Plan & machine": 0,
 }
@@ -106,3 +107,11 @@ def test_a_selected_row_opens_its_run(runs):
     app.run()
     assert not app.exception
     assert app.title[0].value != "Runs"
+
+
+def test_the_dialects_tab_leads_with_how_many_figures_one_measurement_has(runs):
+    app = results(runs["finished"], tab="Dialects")
+    assert "“time per token”" in words_of(app)
+    assert len(app.table) == 2
+    app = results(runs["finished"], tab="Dialects", dialect="MLPerf LoadGen")
+    assert "Valid" in list(app.table[1].value["Number"])
