@@ -22,7 +22,7 @@ $(VENV)/.dev: $(VENV)/.run requirements-dev.txt
 	touch $@
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=25
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
