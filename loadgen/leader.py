@@ -269,7 +269,7 @@ class Leader:
             if self._caches is not None and not early:  # a stop shall not wait for an answer
                 self._caches.note(self._folder)
         self._crew.end()
-        self._board.state("decoding", ending.message)  # a decoder whose worker never began ends, too
+        self._board.state("decoding", ending.message)  # ends decoders whose worker never began
         self._crew.wait_decoders(CUT_S if ending.state == "stopped" else DECODE_S)
         missing = self._fleet.bring_home(self._say_decoding, ending.state == "stopped")
         for sentence in [*missing, *self._fleet.account()]:

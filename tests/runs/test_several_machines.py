@@ -109,8 +109,9 @@ def test_a_machine_without_the_keys_variable_is_named(runs, outposts, port, monk
     assert SECRET not in outposts.log(0).read_text()
 
 
-def test_a_run_that_nobody_joins_says_how_to(runs, port):
-    run = runs.start(CLOSED, machines=machines(port, wait_s=2))
+@pytest.mark.parametrize("wait_s", [2, 0.01])  # the second before its own worker has begun
+def test_a_run_that_nobody_joins_says_how_to(runs, port, wait_s):
+    run = runs.start(CLOSED, machines=machines(port, wait_s=wait_s))
     state = runs.end(run)
     assert state["state"] == "failed"
     assert f"headway worker --master {HOST}:{port}" in state["message"]
