@@ -1,6 +1,7 @@
 """Turns over the runs' folders: what keeps one run from loading does not keep the others."""
 
 import shutil
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -133,3 +134,14 @@ def test_a_run_whose_folder_is_removed_stays_in_the_tables(tables, tmp_path):
     tables.turn()
     assert tables.intake.trouble == ""
     assert len(tables.ask("requests", run=run.uid)) == 1
+
+
+def test_a_fast_load_is_stored_twice_a_second_and_a_slow_one_every_two(tables, tmp_path):
+    slow, fast = RunFolder(tmp_path), RunFolder(tmp_path)
+    tables.turn()
+    slow.columns(0, [Stream(0)])
+    fast.columns(0, [Stream(0, gaps_us=(1_000,) * 20_000)])  # 650 kB
+    for run in tables.intake._followed.values():
+        run.loaded_at_s = time.monotonic() - 1
+    tables.intake.turn()
+    assert [len(tables.ask("requests", run=run.uid)) for run in (slow, fast)] == [0, 1]
