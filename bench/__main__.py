@@ -18,6 +18,7 @@ from bench.run_page import run_page
 from bench.simulator_speed import simulator_speed
 from bench.spawn import spawn
 from bench.store_cost import store_cost
+from bench.store_scale import store_scale
 from bench.tls_cost import tls_cost
 from bench.trace_replay import trace_replay
 from bench.truth_speed import truth_speed
@@ -36,6 +37,7 @@ BENCHES: dict[str, Callable[[int], list[Figure]]] = {
     "simulator_speed": simulator_speed,
     "store_cost": store_cost,
     "import_cost": import_cost,
+    "store_scale": store_scale,
     "first_page": first_page,
     "run_page": run_page,
     "big_plan": big_plan,

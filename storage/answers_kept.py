@@ -17,7 +17,7 @@ from storage.summarised import reads_events
 Cursor = duckdb.DuckDBPyConnection
 Args = dict[str, Any]
 
-KEPT = frozenset({"gap_quantiles", "window_tokens", "stamp_bounds"})
+KEPT = frozenset({"gap_quantiles", "gap_clusters", "window_tokens", "stamp_bounds"})
 WORTH_S = 0.05
 """CPU of an answer that is worth keeping: a commit costs 30 ms."""
 
