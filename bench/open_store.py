@@ -46,6 +46,5 @@ def wait_final(store: Store, run_uid: str) -> None:
 
 
 def store_cpu_s(pid: int) -> float:
-    """CPU of all threads of a process so far, in nanosecond steps (psutil's are 10 ms)."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    """CPU of a process so far, threads that have ended included; psutil counts in 10 ms steps."""
+    return time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3) as Linux builds it
