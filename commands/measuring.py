@@ -44,6 +44,7 @@ def measure(plan: Plan, json_file: Path | None) -> NoReturn:
     raise_open_files()
     store = Store.connect(data)  # before the load: a store that cannot be had must not cost a run
     try:
+        _say_what_it_is_enough_for(plan, store)
         with _sigterm_as_ctrl_c():
             run_uid = _run(plan, data)
             _until_stored(store, run_uid)
@@ -55,6 +56,21 @@ def measure(plan: Plan, json_file: Path | None) -> NoReturn:
     if json_file:
         json_file.write_text(json.dumps(document, indent=1) + "\n")
     sys.exit(exit_code(document))
+
+
+def _say_what_it_is_enough_for(plan: Plan, store: "Store") -> None:
+    """Before the load, when the plan can still be changed; nothing where levels are not known."""
+    from analysis.forecast_advice import level_advice
+    from analysis.sample_size import earlier_spread
+    from loadgen.forecast_levels import forecast_levels
+
+    try:
+        levels = list(forecast_levels(plan))
+    except (ValueError, OSError):  # a file of the load: starting the run says what is wrong with it
+        return
+    spread = earlier_spread(store.ask, plan.target.url, plan.target.model)
+    for said in level_advice(levels, [one.name for one in plan.traffic()], spread):
+        click.echo(said, err=True)
 
 
 def _run(plan: Plan, data: Path) -> str:

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from loadgen.forecast_levels import FIRST_TOKEN_S, TOKENS_PER_S, Level, forecast_levels
 from loadgen.plan import Plan
 from loadgen.plan_lengths import mean_of
-from ui.forecast_levels import FIRST_TOKEN_S, TOKENS_PER_S, Level, forecast_levels
 from ui.plain import number, seconds
 
 

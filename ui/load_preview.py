@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadgen.curves import NS, Floats
+from loadgen.forecast_levels import Level
 from loadgen.plan import ClosedLoop, OpenLoop
 from loadgen.seats import LoadPart
 from loadgen.shapes import curve
 from ui.forecast import Forecast
-from ui.forecast_levels import Level
 from ui.plain import seconds
 from ui.time_charts import GREY, INDIGO, ORANGE, RED, TEAL, Line, TimeChart, Timeline
 

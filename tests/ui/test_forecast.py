@@ -1,10 +1,10 @@
 import pytest
 
+from loadgen.forecast_levels import MOST_ARRIVALS
 from loadgen.plan import parse
 from loadgen.schedule import Shard
 from tests.ui.plans_of_all_kinds import STAGES, TARGET
 from ui.forecast import forecast, forecast_text
-from ui.forecast_levels import MOST_ARRIVALS
 from ui.load_preview import MOST_BINS, load_preview
 from ui.presets import PRESETS, preset_plan
 
