@@ -106,10 +106,11 @@ def _run_off(title: str, stage: StageReading) -> Check:
     """Requests of the window that were still open when we ended the level: censored."""
     n, of = stage.cohort.censored, len(stage.cohort.arrived)
     figures = {"censored": n, "arrived": of}
+    who = "the tool" if stage.is_foreign else "us"
     if not n:
-        return Check(title, True, "No stream of the window was cut off by us.", figures)
+        return Check(title, True, f"No stream of the window was cut off by {who}.", figures)
     ended = "1 stream was" if n == 1 else f"{n:,} streams were"
-    said = f"{ended} ended by us{_why_cancelled(stage)}; not counted anywhere."
+    said = f"{ended} ended by {who}{_why_cancelled(stage)}; not counted anywhere."
     return Check(title, False, said, figures)
 
 

@@ -53,7 +53,10 @@ def _output(stage: StageReading) -> Json:
         events=int(cell(stage.tokens, "events") or 0),
         unknown=int(cell(stage.tokens, "unknown") or 0),
     )
-    tokens = throughput.token_rate(count, stage.requests, stage.window, stage.per_second)
+    if not count.events and stage.is_foreign:
+        tokens = throughput.told_rate(stage.requests, stage.window)
+    else:
+        tokens = throughput.token_rate(count, stage.requests, stage.window, stage.per_second)
     return _value("tps_system", tokens.value) | {
         "ci95": list(tokens.ci95) if tokens.ci95 else None,
         "n": count.events,

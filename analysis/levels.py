@@ -109,7 +109,8 @@ def _whole_answers(stage: StageReading) -> dict[str, int]:
 
 def _evidence(reading: Reading, stage: StageReading, metrics: Json) -> validity.Evidence:
     """What validity.judge goes by, over the window."""
-    stamps = str(reading.run.get("stamps") or "")
+    told = reading.run.get("stamps")
+    stamps = told if isinstance(told, str) else ""  # an imported run has none
     lag_us = cell(stage.bounds, "lag_p99_us")
     if stamps == "user" or not cell(stage.bounds, "n_events"):
         lag_us = validity.loop_lateness_us(reading.pulses, stage.window)

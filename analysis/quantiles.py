@@ -65,7 +65,8 @@ def intervals(
     """The order-statistic interval of each percentile, p in 0..1; (None, None) of no samples.
 
     worth: for each of ps how many independent samples they are worth, at most n (n_eff); None: all.
-    A rank of n_eff samples is taken for n / n_eff ranks of the n, counted from its own end.
+    Each of n_eff samples stands for n / n_eff of the n; a bound is the outermost of its own, so
+    that few samples never put a bound on the wrong side of the percentile.
     """
     known = np.sort(samples[~np.isnan(samples)])
     n = len(known)
@@ -73,7 +74,7 @@ def intervals(
     for p, n_eff in zip(ps, worth or [n] * len(ps), strict=True):
         whole = int(min(n_eff, n))
         ((low, high),) = _ranks_of(whole, (p,), ALPHA)
-        low, from_top = low * n // max(whole, 1), (whole + 1 - high) * n // max(whole, 1)
+        low, from_top = (_outermost(rank, n, whole) for rank in (low, whole + 1 - high))
         found.append(
             Interval(
                 float(known[low - 1]) if low >= 1 else None,
@@ -81,6 +82,11 @@ def intervals(
             )
         )
     return found
+
+
+def _outermost(rank: int, n: int, n_eff: int) -> int:
+    """The first of the n ranks that a rank of n_eff samples stands for; 0 for none."""
+    return (rank - 1) * n // n_eff + 1 if rank >= 1 else 0
 
 
 @lru_cache(maxsize=1024)  # all metrics of a level ask for the same few

@@ -57,6 +57,7 @@ class StageReading:
     bounds: pd.DataFrame
     histogram: pd.DataFrame
     per_second: pd.DataFrame
+    is_foreign: bool = False  # of a run imported from another tool's file
 
     @cached_property
     def cohort(self) -> Cohort:
@@ -152,6 +153,7 @@ def read(ask: Ask, run: str, is_whole: bool = False) -> Reading:
                     bounds=bounds,
                     histogram=_of_stage(whole["gap_hist", traffic], index),
                     per_second=_of_stage(whole["tokens_per_s", traffic], index),
+                    is_foreign=choice.imported_from is not None,
                 )
             )
     return Reading(row, plan, stages, ask("outcomes", run=run), ask("pulses", run=run))

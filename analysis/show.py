@@ -76,9 +76,16 @@ def _run(reading: Reading) -> Json:
         "targets": reading.facts.get("targets"),
         "prompts": reading.facts.get("prompts"),
         "replay": reading.facts.get("replay"),
+        "imported": _imported(reading),
         "model": reading.plan.target.model if reading.plan else _text(row.get("model")),
         "target": reading.plan.target.url if reading.plan else _text(row.get("url")),
     }
+
+
+def _imported(reading: Reading) -> Json | None:
+    """Which file the run is from, and what it lacks; the tool's own figures are in the tables."""
+    told: Json = reading.facts.get("imported") or {}
+    return {k: v for k, v in told.items() if not k.startswith(("reported", "duration"))} or None
 
 
 def _silent(reading: Reading) -> list[str]:

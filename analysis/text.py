@@ -37,8 +37,9 @@ def _head(shown: Json) -> str:
     ]
     lines = [
         ("Run", f"{run['name']}  {run['uid']}  {run['state']}"),
-        ("Target", f"{run['target']}  {run['model']}{_how(run)}"),
-        ("Started", run["started_at"] or "not yet"),
+        ("Target", f"{run['target'] or '–'}  {run['model'] or '–'}{_how(run)}"),
+        ("Started", run["started_at"] or ("not told" if run["imported"] else "not yet")),
+        *([("Imported", message)] if run["imported"] else []),
         *ended,
         *([] if ended and not shown["levels"] else judged),
         *([("Self-test", run["self_test"]["sentence"])] if run["self_test"] else []),

@@ -67,6 +67,19 @@ def token_rate(
     return Rate(value, told, note=note)
 
 
+def told_rate(requests: pd.DataFrame, window: Window) -> Rate:
+    """System output TPS of a whole level without token events: all tokens told / its length.
+
+    A window from the first send to the last end holds every token, whenever each arrived.
+    """
+    tokens = floats(requests, "output_tokens")
+    if not len(tokens) or np.isnan(tokens[is_complete(requests)]).any() or np.isnan(tokens).all():
+        return Rate(None, reason="Not every answer tells its output_tokens.")
+    note = "No chunk has a time: the tokens of all answers over the whole level."
+    why = "An interval needs to know when tokens arrived."
+    return Rate(float(np.nansum(tokens)) / window.seconds, reason=why, note=note)
+
+
 def request_rate(requests: pd.DataFrame, window: Window) -> float:
     """Answers completed within the window per second (last arrival inside it, due whenever)."""
     done = answered_us(where(requests, is_complete(requests)))

@@ -3,6 +3,9 @@
 from typing import Any
 
 Json = dict[str, Any]
+ONLY_SUMMARY = (
+    "The imported file holds its tool's summary only: no request of it can be computed with."
+)
 
 
 def failures_of(shown: Json) -> str:

@@ -10,7 +10,7 @@ from analysis import searches
 from analysis.checks import NOT_STEADY
 from analysis.quantiles import is_thin
 from analysis.searches import Tone
-from analysis.unanswered import failures_of, nothing_of
+from analysis.unanswered import ONLY_SUMMARY, failures_of, nothing_of
 
 Json = dict[str, Any]
 KNEE_SHARE = 0.25  # an added stream brings less than this share of what the first streams brought
@@ -38,6 +38,8 @@ def headline(shown: Json) -> Headline:
     levels = by_load([lv for lv in shown["levels"] if is_answered(lv)])
     failed = failures_of(shown)
     if not levels:
+        if (shown.get("run") or {}).get("imported") and not shown["outcomes"]:
+            return Headline(ONLY_SUMMARY, "neutral", [])
         return Headline(failed or nothing_of(shown["outcomes"]), "bad", [])
     more = [said for said in (failed, _warned(shown["levels"])) if said]
     if shown["validity"]["verdict"] == "saturated":  # figures not to be believed mean nothing

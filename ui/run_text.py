@@ -61,7 +61,7 @@ def when_text(run: Any, timezone: str | None) -> str:
     """When it began in the reader's time zone, and how long it took.  run: a row of the store."""
     began: Any = run["started_at"]
     if pd.isna(began):
-        return "never began"
+        return "date not told" if isinstance(run.get("source"), str) else "never began"
     local = began.tz_convert(timezone or "UTC")
     zone = "" if timezone else " UTC"
     took = f" · {seconds(run['duration_s'])}" if pd.notna(run["duration_s"]) else ""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from analysis.unanswered import ONLY_SUMMARY
 from analysis.validity import DISBELIEF
 from analysis.verdict import is_answered, knee
 from loadgen.run_folder import terminal
@@ -57,6 +58,8 @@ def verdict_words(shown: Json) -> tuple[str, str]:
     if validity["verdict"] == "saturated":
         headline = DISBELIEF
         sentences = [_without_disbelief(said) for said in sentences]
+    elif found["text"] == ONLY_SUMMARY:
+        headline = "An imported summary"
     elif not any(map(is_answered, shown["levels"])):
         headline = "No request was answered"
     else:

@@ -88,3 +88,11 @@ def test_p95_of_19_and_p99_of_99_are_thin():
     assert not is_thin(20, 0.95)
     assert is_thin(99, 0.99)
     assert not is_thin(100, 0.99)
+
+
+@given(SAMPLES, SHARE, st.floats(0, 1))
+def test_however_few_the_samples_are_worth_the_interval_holds_the_percentile(values, p, share):
+    (found,) = intervals(values, [p], [max(share * len(values), 1)])
+    middle = percentile(values, p)
+    assert found.low is None or found.low <= middle + 1e-9 * abs(middle)
+    assert found.high is None or found.high >= middle - 1e-9 * abs(middle)
