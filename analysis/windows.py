@@ -111,7 +111,10 @@ def _short(requests: pd.DataFrame, bounds: tuple[int, int, int], median_us: floa
     first, last = int(begin + median_us), int(min(issue_end, end - median_us))
     arrived = arrived_us(requests)
     kept = int(np.sum((arrived >= first) & (arrived < last)))
-    needs = f"a steady window needs {max(STEADY_S, STEADY_ANSWERS * median_us / US_PER_S):.0f} s"
+    need_s = max(STEADY_S, STEADY_ANSWERS * median_us / US_PER_S)
+    needs = f"a steady window needs {need_s:.0f} s"
+    if (issue_end - begin) / US_PER_S > need_s + 2 * median_us / US_PER_S + 1:  # long enough
+        needs = f"no stretch of {need_s:.0f} s keeps 90 % of the usual concurrency"
     whole = f"the whole stage, its start-up burst and drain included; {needs}."
     if last - first < CUT_ANSWERS * median_us:
         answers = f"{(end - begin) / median_us:.2g} times a median answer"

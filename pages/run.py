@@ -12,9 +12,10 @@ from ui.card import card, tiles, verdict
 from ui.data import ask
 from ui.dialect_view import dialect_tab
 from ui.export_view import export_popover
+from ui.numbers_panel import numbers_panel
 from ui.plain import label
 from ui.plan_text import plan_downloads
-from ui.run_data import chart_frame, reading_of, shown_of, version_of
+from ui.run_data import chart_frame, reading_of, shown_of, version_of, windows_of
 from ui.run_pages import badges, has_folder, plan_of, wait_for_the_end, wait_until_known
 from ui.run_tables import (
     failures_table,
@@ -38,6 +39,7 @@ from ui.run_view import (
     validity_words,
     verdict_words,
 )
+from ui.window_editor import window_box
 
 Json = dict[str, Any]
 WHY_NO_ITL = "There the server does not say how many tokens most of its chunks hold."
@@ -59,7 +61,8 @@ def asked_run() -> Json:
         verdict("red", "No such run", f"There is no run {wanted[:60]!r} in this data folder.")
         st.page_link(page_files.RUNS, label="All runs", icon=":material/stacks:")
         st.stop()
-    return dict(ask("run", run=found["run_uid"].iloc[0]).iloc[0])
+    uid = found["run_uid"].iloc[0]
+    return {**ask("run", run=uid).iloc[0], "windows": windows_of(uid), "is_whole": False}
 
 
 def head(run: Json, shown: Json | None, plan: Json | None) -> None:
@@ -114,11 +117,16 @@ def drawn_or_whole(run: Json, shown: Json, chart: str, **options: Any) -> None:
         draw(run, chart, **options)
 
 
+def frame_of(run: Json, chart: str) -> Any:
+    """What CHARTS[chart] draws of the run, of its windows or of whole levels."""
+    return chart_frame(run["run_uid"], version_of(run), chart, run["is_whole"])
+
+
 def draw(run: Json, chart: str, **options: Any) -> None:
     """One figure of CHARTS in its card."""
     told = CHARTS[chart]
     with card(chart, told.title, told.caption):
-        frame = chart_frame(run["run_uid"], version_of(run), chart)
+        frame = frame_of(run, chart)
         st.plotly_chart(told.draw(frame, **options), key=chart, config=CONFIG, alt=told.title)
 
 
@@ -163,6 +171,12 @@ def throughput_tab(run: Json, shown: Json) -> None:
         st.dataframe(table, column_config=levels_columns(), hide_index=True)
 
 
+def numbers_tab(run: Json, shown: Json) -> None:
+    """Every metric of the chosen level, with its formula."""
+    reading = reading_of(run["run_uid"], version_of(run), run["is_whole"])
+    numbers_panel(reading, shown["levels"][run["level"]], run["level"])
+
+
 def outcomes_tab(run: Json, shown: Json) -> None:
     """How requests ended, and what the server said where they failed."""
     del run
@@ -204,6 +218,7 @@ TABS = {
     "TTFT": ttft_tab,
     "Gaps between tokens": gaps_tab,
     "Throughput": throughput_tab,
+    "All numbers": numbers_tab,
     "Outcomes": outcomes_tab,
     "Dialects": dialect_tab,
     "Load generator": generator_tab,
@@ -220,22 +235,29 @@ shown = shown_of(run["run_uid"], version_of(run))
 head(run, shown, plan)
 judged(run, shown)
 if shown["levels"]:
-    chosen = st.segmented_control(
-        "Load level",
-        range(len(shown["levels"])),
-        default=leading_level(shown["levels"]),
-        required=True,
-        format_func=lambda i: shown["levels"][i]["name"],
-        key="level",
-        bind="query-params",
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.segmented_control(
+            "Load level",
+            range(len(shown["levels"])),
+            default=leading_level(shown["levels"]),
+            required=True,
+            format_func=lambda i: shown["levels"][i]["name"],
+            key="level",
+            bind="query-params",
+        )
+        run["is_whole"] = st.toggle(
+            "Whole levels, ramp and run-off included", key="whole", bind="query-params"
+        )
+    run["level"] = chosen
+    if run["is_whole"]:
+        shown = shown_of(run["run_uid"], version_of(run), is_whole=True)
     level = shown["levels"][chosen]
     tiles(level_tiles(level))
     tone, words = validity_words(level["validity"])
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(words, icon=":material/verified:", color=tone)
         st.caption(label(level["validity"]["reason"], 400))
-    st.caption(f"Window: {label(level['window']['reason'], 300)}")
+    window_box(run, level, frame_of(run, "level_timeline"))
     st.caption(
         "In grey: 95 % confidence interval and number of samples; ≥ where they are too few for an "
         "upper bound, few where they cannot carry the percentile. The charts below show every "

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from analysis.metrics import METRICS
 from tests.ui.conftest import forget, opened, words_of
 from tests.ui.made_up_results import HOSTILE, ended_run, run_without_requests
 
@@ -13,6 +14,7 @@ CHARTS_ON = {
     "TTFT": 1,
     "Gaps between tokens": 1,
     "Throughput": 1,
+    "All numbers": 0,
     "Outcomes": 0,
     "Dialects": 0,
     "Load generator": 1,
@@ -40,6 +42,10 @@ def runs(tmp_path_factory):
 
 def results(uid, **query):
     return opened("run", ("There is no run",), run=uid, **query)
+
+
+def plain_words(app):
+    return words_of(app).replace("\\", "")
 
 
 def metric(app, name):
@@ -89,6 +95,33 @@ def test_another_level_can_be_chosen(runs):
     app.segmented_control(key="level").set_value(1).run()
     assert not app.exception
     assert "failed" in metric(app, "Requests complete").delta
+
+
+def test_a_window_is_moved_and_reset_and_the_whole_level_is_one_click_away(runs):
+    app = results(runs["finished"], window="true")
+    assert "found automatically" in app.expander[0].label
+    assert "Little's law" in words_of(app)
+    before = metric(app, "Requests complete").value
+    app.slider[0].set_value((2.0, 5.0)).run()
+    app.button(key="use_window").click().run()
+    assert not app.exception
+    assert app.expander[0].label.startswith("Window: 3.0 s, set by hand")
+    assert "Set by hand: 3.0 s, from 2.0 to 5.0 s of the level" in plain_words(app)
+    assert int(metric(app, "Requests complete").value) < int(before)
+    app.button(key="reset_window").click().run()
+    assert "found automatically" in app.expander[0].label
+    assert metric(app, "Requests complete").value == before
+    app.toggle(key="whole").set_value(True).run()
+    assert "the whole level" in app.expander[0].label
+    assert int(metric(app, "Requests complete").value) >= int(before)
+
+
+def test_all_numbers_of_a_level_are_in_tables_with_their_formula(runs):
+    app = results(runs["finished"], tab="All numbers")
+    tables = [table.value for table in app.dataframe]
+    named = {name for table in tables for name in table["Metric"]}
+    assert named == {metric.title for metric in METRICS.values()}
+    assert "quantile_cont(v, 0.95)" in words_of(app)
 
 
 def test_the_list_shows_every_run_with_its_levels_and_failures(runs):
