@@ -29,7 +29,7 @@ def effective_ns(in_send_order: Floats, ps: Sequence[float]) -> list[float]:
     n where n_eff is above 0.9 n, where independent samples would have shown as much (`has_memory`),
     and of fewer than 20 samples.
     Source: Sokal, Monte Carlo Methods in Statistical Mechanics (1997), section 3: the integrated
-    autocorrelation time.  How its sum ends: `integrated_time`.  The choice: docs/adr/0010.
+    autocorrelation time.  How its sum ends: `integrated_time`; why so: docs/adr/0011-intervals.md.
     """
     n = len(in_send_order)
     if n < FEWEST:

@@ -3,7 +3,7 @@
 Gaps of one request resemble each other, and a stalled engine stops all requests at once: a hundred
 thousand gaps may be worth a few hundred.  A share of gaps is a ratio of two sums over clusters
 (gaps at most x, gaps); how it scatters from cluster to cluster says how many independent gaps it is
-worth.  Compared with resampling the clusters: docs/adr/0010-intervals.md.
+worth.  Compared with resampling the clusters: docs/adr/0011-intervals.md.
 """
 
 from dataclasses import dataclass

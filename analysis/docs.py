@@ -16,10 +16,20 @@ Every number Headway shows, said once. The words *send*, *due*, *first_token*, *
 are those of [the glossary](glossary.md).
 
 * **Percentiles** use linear interpolation (numpy's default, DuckDB's `quantile_cont`).
-* **Intervals** of per-request percentiles are exact binomial order statistics at 95 %: no
-  assumption on the distribution, but independent requests. Without enough samples there is no upper
-  bound; p50 needs 6, p90 36, p95 72, p99 368 requests. The interval of System output TPS is
-  Student's t over 10 to 20 equal batches.
+* **Intervals** are at 95 %. Of a percentile per request: exact binomial order statistics, free of
+  any assumption on the distribution. Without enough samples there is no upper bound; p50 needs 6,
+  p90 36, p95 72, p99 368 and p99.9 3,688 independent requests.
+* **`n_eff`**: requests sent one after another are alike where they queue, so they tell less than as
+  many independent ones: n ÷ (1 + 2 Σ ρ) of "slower than the percentile", in the order of sending.
+  The interval counts `n_eff` samples where that is below 0.9 n, and needs n ÷ `n_eff` times as many.
+* **Gaps** depend on each other more: those of one request are alike, and a stall stops every
+  request. Their `n_eff` comes from how shares of gaps scatter from request to request and from one
+  block of time to the next (5 s or two median answers), the smaller of the two. Above 3,000,000
+  events of a level it is by block only. A stall share has its interval in the same way.
+* **Rates** have Student's t over 10 to 20 equal batches of at least two median answers each;
+  offered requests have none: they are asked for, not estimated.
+* Within one run an interval knows nothing of the next run. Five runs say more than any of these.
+  Why so and not by resampling: [ADR 11](adr/0011-intervals.md).
 * **Undefined** is empty and counted, never 0.
 * **Failed requests** are never in a latency percentile; where a request failed, `with_failures`
   counts each failure as infinitely late. Streams that Headway ended itself (`cancelled`) count
