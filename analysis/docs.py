@@ -21,7 +21,7 @@ are those of [the glossary](glossary.md).
   p90 36, p95 72, p99 368 and p99.9 3,688 independent requests.
 * **`n_eff`**: requests sent one after another are alike where they queue, so they tell less than as
   many independent ones: n ÷ (1 + 2 Σ ρ) of "slower than the percentile", in the order of sending.
-  The interval counts `n_eff` samples where that is below 0.9 n, and needs n ÷ `n_eff` times as many.
+  The interval counts `n_eff` samples where that is below 0.9 n, and needs that much more of them.
 * **Gaps** depend on each other more: those of one request are alike, and a stall stops every
   request. Their `n_eff` comes from how shares of gaps scatter from request to request and from one
   block of time to the next (5 s or two median answers), the smaller of the two. Above 3,000,000

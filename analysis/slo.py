@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from analysis.autocorrelation import effective_ns
 from analysis.gaps import Gaps
 from analysis.metrics import METRICS
 from analysis.quantiles import Interval, intervals, is_thin, percentile, thin_below
@@ -67,7 +68,10 @@ class _Found(NamedTuple):
 
 def _judge_samples(slo: Slo, found: Samples) -> _Found:
     values, p = found.with_failures, slo.percentile / 100
-    value, bounds = percentile(values, p), intervals(values, [p])[0]
+    value = percentile(values, p)
+    # A failure has no place in the order of sending kept here; it is worth what an answer is.
+    worth = effective_ns(found.values, [p])[0] / max(len(found.values), 1) * len(values)
+    bounds = intervals(values, [p], [worth if len(found.values) else len(values)])[0]
     if value is None:
         return _Found("not enough data", None, "no request has a value")
     finite = value if np.isfinite(value) else None

@@ -92,6 +92,7 @@ def _level(level: Json) -> str:
         *_table(metrics, "lower", LATENCY),
         *_table(metrics, "higher", PACE),
         *(_failed(METRICS[name], metrics[name]) for name in ("ttft", "e2e")),
+        *_worth(metrics),
         _stalls(metrics),
         _system(metrics["tps_system"]),
         _rates(metrics),
@@ -161,6 +162,17 @@ def _failed(metric: Metric, found: Json) -> str:
         return ""
     told = [f"{key} {_figure(v, 'failed')}" for key, v in found["with_failures"].items()]
     return f"  {metric.title}, each failure as never: {', '.join(told)}"
+
+
+def _worth(metrics: Json) -> list[str]:
+    """Where an interval counts fewer samples than there are: how many, and why."""
+    told: dict[str, list[str]] = {}
+    for name in ("ttft", "e2e", "itl" if metrics["itl"]["n"] else "chunk_gap"):
+        found = metrics[name]
+        if "p95" in found.get("n_eff", {}):
+            worth = f"{METRICS[name].title} p95 {found['n_eff']['p95']:,} of {found['n']:,}"
+            told.setdefault(found["n_eff_reason"], []).append(worth)
+    return [f"  n_eff: {', '.join(worths)}. {why}" for why, worths in told.items()]
 
 
 def _stalls(metrics: Json) -> str:

@@ -61,9 +61,16 @@ def percentile_tile(title: str, metrics: Json, of: tuple[str, str]) -> Tile:
         note = f"{_interval(bounds)} · {note}"
     elif need := found.get("need_n", {}).get(p):
         note = f"{note}, interval needs {need:,}"
-    return Tile(
-        title, ms(found[p]), note, _help(name, found) + _few(found["n"], float(p[1:]) / 100)
-    )
+    helped = _help(name, found) + _worth(found, p) + _few(found["n"], float(p[1:]) / 100)
+    return Tile(title, ms(found[p]), note, helped)
+
+
+def _worth(found: Json, p: str) -> str:
+    """As how many independent samples the interval counts them, where those are fewer; and why."""
+    n_eff = found.get("n_eff", {}).get(p)
+    if n_eff is None:
+        return ""
+    return f"\n\nn_eff = {n_eff:,} of {found['n']:,}. {label(found['n_eff_reason'], 400)}"
 
 
 def _few(n: int, p: float) -> str:
@@ -79,7 +86,8 @@ def _counted(n: int, p: float) -> str:
 def _help(name: str, found: Json) -> str:
     """The formula, and what must be known of this number; our own words only."""
     interval = "The range below is its 95 % interval." if found.get("ci95") else ""
-    told = (METRICS[name].formula, interval, found.get("ci95_reason"), found.get("note"))
+    told = (METRICS[name].formula, interval, found.get("ci95_by"))
+    told += (found.get("ci95_reason"), found.get("note"))
     return "\n\n".join(label(text, 400) for text in told if text)
 
 

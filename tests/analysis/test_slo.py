@@ -22,12 +22,17 @@ def of(ttfts_ms, **changes):
     return cohort(frame(rows))
 
 
+def even(low, high, n):
+    """Values evenly spread, in no order: a rising row would be a trend, worth few requests."""
+    return np.random.default_rng(1).permutation(np.linspace(low, high, n))
+
+
 def judged(slo, ttfts_ms, gaps=NONE):
     return judge(slo, of(ttfts_ms), gaps, "closed")
 
 
 def test_a_percentile_under_the_limit_is_met_and_sure_when_its_whole_interval_is():
-    found = judged(P95_UNDER_500, np.linspace(100, 200, 100))
+    found = judged(P95_UNDER_500, even(100, 200, 100))
     assert (found.result, found.sure) == ("met", True)
     assert found.value_ms == pytest.approx(195, abs=1)
     assert found.sentence.startswith("Time to first token p95 ≤ 500 ms: met; it is 195 ms")
@@ -36,23 +41,29 @@ def test_a_percentile_under_the_limit_is_met_and_sure_when_its_whole_interval_is
 
 @pytest.mark.parametrize(("max_ms", "said"), [(12_345, "12,345"), (1e5, "100,000"), (0.5, "0.5")])
 def test_the_limit_is_said_as_the_plan_has_it(max_ms, said):
-    found = judged(Slo(metric="ttft", max_ms=max_ms), np.linspace(100, 200, 100))
+    found = judged(Slo(metric="ttft", max_ms=max_ms), even(100, 200, 100))
     assert f"≤ {said} ms:" in found.sentence
 
 
 def test_a_percentile_over_the_limit_is_missed():
-    found = judged(P95_UNDER_500, np.linspace(400, 600, 100))
+    found = judged(P95_UNDER_500, even(400, 600, 100))
     assert (found.result, found.sure) == ("missed", True)
 
 
+def test_a_percentile_of_requests_that_are_alike_is_less_sure():
+    rising = np.linspace(400, 600, 100)
+    assert judged(P95_UNDER_500, rising).result == "missed"
+    assert not judged(P95_UNDER_500, rising).sure
+
+
 def test_a_met_percentile_without_an_upper_bound_is_not_sure():
-    found = judged(P95_UNDER_500, np.linspace(100, 200, 30))
+    found = judged(P95_UNDER_500, even(100, 200, 30))
     assert (found.result, found.sure) == ("met", False)
     assert "upwards" in found.sentence
 
 
 def test_nineteen_requests_carry_no_p95():
-    found = judged(P95_UNDER_500, np.linspace(100, 200, 19))
+    found = judged(P95_UNDER_500, even(100, 200, 19))
     assert found.result == "not enough data"
     assert "it needs 20" in found.sentence
 
