@@ -1,5 +1,6 @@
 """A run's folder as load generator and decoders leave it, filled with made-up events."""
 
+import os
 import uuid
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -12,20 +13,28 @@ from storage.column_spool import column_path, write_columns
 from storage.records import Pulse, StageRow
 
 
-def write_run(data: Path, made: Iterable[Segment]) -> tuple[str, int, int]:
-    """A whole run, visible to the store at once; returns its uid, its events, its last µs."""
-    folder = new_folder(data)
+def write_made(folder: Path, made: Iterable[Segment]) -> tuple[int, int]:
+    """Column segments into a folder of their own; returns how many events, and their last µs."""
+    folder.mkdir(parents=True)
     n_events = end_us = 0
     for segment in made:
-        write_segment(folder.spool, segment)
+        write_segment(folder, segment)
         n_events += len(segment.tokens)
         end_us = max(end_us, int(segment.tokens["t_us"].max(initial=0)))
+    return n_events, end_us
+
+
+def run_of(data: Path, made: Path, end_us: int) -> str:
+    """A whole run of segments made before, visible to the store at once; returns its uid."""
+    folder = new_folder(data)
+    for path in made.iterdir():
+        os.link(path, folder.spool / path.name)
     announce(folder, end_us + 1)
     for worker in range(WORKERS):
         (folder.spool / f"decoded-w{worker}").touch()
     folder.write("status.json", {"run_uid": folder.run_uid, "state": "finished"})
     show(folder)
-    return folder.run_uid, n_events, end_us
+    return folder.run_uid
 
 
 def new_folder(data: Path) -> RunFolder:

@@ -1,4 +1,4 @@
-"""A hundred million token events in one file: what do keeping, loading and asking cost?
+"""A hundred million token events in one file, ten runs of equal events: what does it cost?
 
 HEADWAY_BENCH_EVENTS scales it down.  CPU is the store process's own, on all its threads.
 """
@@ -14,7 +14,7 @@ import psutil
 from analysis.reading import UNREAD
 from bench.figures import Figure
 from bench.made_events import segments
-from bench.made_run import write_run
+from bench.made_run import run_of, write_made
 from bench.open_store import open_store, store_cpu_s, store_pid, wait_final
 from bench.store_rate import store_rate
 from storage.client import Store
@@ -32,10 +32,12 @@ def store_scale(turn: int) -> list[Figure]:
         data = Path(folder)
         with open_store(data) as store:
             pid = store_pid(data)
-            runs = [_add_run(store, data, 100 * turn + k) for k in range(RUNS)]
+            made = data / "made"  # once: to make events costs as much as to store them
+            n_run, end_us = write_made(made, segments(N_EVENTS // RUNS, turn))
+            runs = [_add_run(store, data, made, end_us) for _ in range(RUNS)]
             size = (data / "headway.duckdb").stat().st_size
-            n_events = sum(run.n_events for run in runs)
-            asked = _ask_all(store, pid, runs[-1])
+            n_events = n_run * RUNS
+            asked = _ask_all(store, pid, runs[-1].uid, end_us)
             rss = _peak_mb(pid)
             live = store_rate(store, data, pid)
     return [
@@ -59,27 +61,24 @@ class _Run(NamedTuple):
     """A run in the file, and the store's CPU for loading it and for closing it."""
 
     uid: str
-    n_events: int
-    end_us: int
     load_s: float
     close_s: float
 
 
-def _add_run(store: Store, data: Path, seed: int) -> _Run:
+def _add_run(store: Store, data: Path, made: Path, end_us: int) -> _Run:
     pid = store_pid(data)
-    uid, n_events, end_us = write_run(data, segments(N_EVENTS // RUNS, seed))
-    spool = data / "runs" / uid / "spool"
     begin_s = store_cpu_s(pid)
+    uid = run_of(data, made, end_us)
+    spool = data / "runs" / uid / "spool"
     while any(spool.glob("col-*.seg")):
         time.sleep(0.02)
     loaded_s = store_cpu_s(pid)
     wait_final(store, uid)
-    return _Run(uid, n_events, end_us, loaded_s - begin_s, store_cpu_s(pid) - loaded_s)
+    return _Run(uid, loaded_s - begin_s, store_cpu_s(pid) - loaded_s)
 
 
-def _ask_all(store: Store, pid: int, run: _Run) -> list[Figure]:
+def _ask_all(store: Store, pid: int, uid: str, end_us: int) -> list[Figure]:
     """What the Run page asks of a run of a tenth of the events, and three dearer questions."""
-    uid, end_us = run.uid, run.end_us
     window = {"run": uid, "stage": 0, "w0_us": 5_000_000, "w1_us": end_us // 1_000_000 * 1_000_000}
     page: dict[str, dict[str, Any]] = {
         "runs": {},
