@@ -93,7 +93,9 @@ def _state(cursor: Cursor, run_id: int) -> tuple[Any, ...]:
     return cursor.execute(_STATE, {"run_id": run_id}).fetchall()[0]
 
 
-_FIND = "SELECT answer FROM kept_answers WHERE run_id = $run_id AND question = $question"
+_FIND = """
+    SELECT answer FROM kept_answers JOIN runs USING (run_id)
+    WHERE is_final AND run_id = $run_id AND question = $question"""  # reopened: an older answer
 _STATE = """
     SELECT is_final, n_events, n_requests,
         (SELECT count(*) FROM seg_ledger WHERE run_id = $run_id)

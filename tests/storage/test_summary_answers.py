@@ -150,10 +150,14 @@ def test_a_dear_answer_of_a_final_run_is_computed_once(tables, tmp_path, streams
     assert same.equals(first)
     assert asked(tables, kept, query, **args | {"qs": [0.5]}).num_rows == 2
     assert query.n == 4
+    with tables.database.cursor() as cursor:
+        cursor.execute("UPDATE runs SET is_final = false")  # reopened, not closed yet
+    asked(tables, kept, query, **args)
+    assert query.n == 5
     run.columns(1, streams[10:20])
     tables.turn()
     later = asked(tables, kept, query, **args)
-    assert query.n == 5
+    assert query.n == 6
     assert later["n"][0].as_py() > first["n"][0].as_py()
 
 
