@@ -9,7 +9,7 @@ from analysis.gap_intervals import GapDoubt, stall_doubt
 from analysis.gaps import Gaps, gaps_of, stall_share
 from analysis.level_request import key_of, worth_of
 from analysis.metrics import METRICS, STALLS_MS, Metric
-from analysis.reading import PERCENTILES, StageReading
+from analysis.reading import StageReading, percentiles_of
 
 Json = dict[str, Any]
 
@@ -32,14 +32,15 @@ def gap_metrics(stage: StageReading) -> Json:
 
 
 def _gap_metric(metric: Metric, gaps: Gaps, doubt: GapDoubt) -> Json:
-    shown = [p for p in PERCENTILES if p in doubt.intervals]
+    percentiles = percentiles_of(gaps.n)
+    shown = [p for p in percentiles if p in doubt.intervals]
     n_eff = {p: doubt.n_eff[p] for p in shown}
     return {
         "unit": metric.unit,
         "n": gaps.n,
         "undefined": gaps.undefined,
         "mean": gaps.mean_ms,
-        **{key_of(p): gaps.at(p) for p in PERCENTILES},
+        **{key_of(p): gaps.at(p) for p in percentiles},
         "ci95": {key_of(p): doubt.intervals[p].as_list() for p in shown},
         **worth_of(gaps.n, n_eff, DEPENDENT),
         **({"ci95_by": doubt.by} if doubt.by else {}),

@@ -11,7 +11,7 @@ from analysis.metrics import METRICS, Metric
 from analysis.per_request import first_chunk_assumed
 from analysis.per_request_stream import chunk_based
 from analysis.quantiles import intervals, need_n, percentile
-from analysis.reading import PERCENTILES, StageReading
+from analysis.reading import PERCENTILES, StageReading, percentiles_of
 from analysis.samples import Samples, samples
 
 Json = dict[str, Any]
@@ -38,7 +38,8 @@ def request_metrics(stage: StageReading) -> Json:
 
 
 def _request_metric(metric: Metric, found: Samples) -> Json:
-    values, n, shown = found.values, len(found.values), _shown(metric)
+    values, n = found.values, len(found.values)
+    shown = _shown(metric, n)
     n_eff = effective_ns(values, shown)
     bounds = [interval.as_list() for interval in intervals(values, shown, n_eff)]
     is_late = metric.unit == "ms" and not metric.is_ours
@@ -74,9 +75,10 @@ def _with_failures(found: Samples) -> Json:
     return {key_of(p): number(percentile(found.with_failures, p)) for p in PERCENTILES}
 
 
-def _shown(metric: Metric) -> tuple[float, ...]:
+def _shown(metric: Metric, n: int) -> tuple[float, ...]:
     """The slow end is the tail: p5 and p1 too where higher is better."""
-    return (0.01, 0.05, 0.1, *PERCENTILES) if metric.better == "higher" else PERCENTILES
+    shown = percentiles_of(n)
+    return (0.01, 0.05, 0.1, *shown) if metric.better == "higher" else shown
 
 
 def key_of(p: float) -> str:

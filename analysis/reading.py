@@ -24,6 +24,8 @@ UNREAD = (
 )  # fmt: skip
 """Columns of the question `requests` that nothing here looks at: a third of what it costs."""
 PERCENTILES = (0.5, 0.9, 0.95, 0.99)
+FAR = 0.999  # shown of FAR_NEEDS samples and more
+FAR_NEEDS = 1000
 
 
 class Ask(Protocol):
@@ -186,13 +188,18 @@ def of_class(requests: pd.DataFrame, traffic: str) -> pd.DataFrame:
     return where(requests, is_in(requests, "traffic_class", traffic))
 
 
+def percentiles_of(n: int) -> tuple[float, ...]:
+    """Those shown of n samples: p99.9 only of 1,000 or more."""
+    return (*PERCENTILES, FAR) if n >= FAR_NEEDS else PERCENTILES
+
+
 def _percentiles(plan: Plan | None) -> list[float]:
     """Those shown everywhere, and those that an objective names."""
     traffic = plan.traffic() if plan else ()
     asked = (
         {slo.percentile / 100 for one in traffic for slo in plan.slos_of(one)} if plan else set()
     )
-    return sorted({*PERCENTILES, *asked})
+    return sorted({*PERCENTILES, FAR, *asked})
 
 
 def _classes(plan: Plan | None, requests: pd.DataFrame) -> list[str | None]:

@@ -92,3 +92,14 @@ def test_show_has_the_interval_its_n_eff_and_what_it_is_made_of():
     assert "stall stops all requests" in gap["n_eff_reason"]
     assert f"{n_requests} requests" in gap["ci95_by"]
     assert gap["need_n"]["p99"] == 368 * 9
+
+
+def test_the_percentile_99_9_is_shown_of_a_thousand_samples_and_not_of_fewer():
+    rows = [row(i, 20_000 * i) for i in range(1300)]
+    metrics = show(Made(rows, [stage(0, "5/s", 0, 26 * SECOND)]).ask, UID)["levels"][0]["metrics"]
+    assert metrics["ttft"]["n"] >= 1000
+    assert metrics["ttft"]["p99.9"] == 100
+    assert metrics["ttft"]["ci95"]["p99.9"] == [100, None]
+    assert metrics["chunk_gap"]["p99.9"] == 20
+    few = show(Made(rows[:400], [stage(0, "5/s", 0, 8 * SECOND)]).ask, UID)["levels"][0]["metrics"]
+    assert "p99.9" not in few["ttft"]
