@@ -10,8 +10,9 @@ from ui.plain import DASH, number
 
 Json = dict[str, Any]
 TAIL = ("p50", "p90", "p95", "p99")
-SLOW = ("p1", "p5", "p10", *TAIL)  # where higher is better the slow end is the low one
-WITH_INTERVAL = ("p5", "p1", "p95", "p99")
+FAR = "p99.9"  # of 1,000 samples and more
+SLOW = ("p1", "p5", "p10", *TAIL, FAR)  # where higher is better the slow end is the low one
+WITH_INTERVAL = ("p5", "p1", "p95", "p99", FAR)
 BETTER = {"lower": "lower is better", "higher": "higher is better", "neither": "no direction"}
 
 
@@ -20,7 +21,9 @@ def percentiles_table(metrics: Json, better: str) -> pd.DataFrame:
 
     metrics: of a level of show.py.  A dash: undefined, and the last column says why.
     """
-    shown = TAIL if better == "lower" else ("p50", "p10", "p5", "p1")
+    has_far = any(FAR in found for found in metrics.values())
+    tail = (*TAIL, FAR) if has_far else TAIL
+    shown = tail if better == "lower" else ("p50", "p10", "p5", "p1")
     rows = [
         {
             "Metric": METRICS[name].title,
@@ -87,7 +90,8 @@ def _csv_row(name: str, found: Json) -> Json:
     for key in ("value", *SLOW):
         low, high = bounds.get(key, (None, None))
         row |= {f"{key}_low": low, f"{key}_high": high}
-    row |= {f"{key}_needs_n": (found.get("need_n") or {}).get(key) for key in TAIL}
+    row |= {f"{key}_needs_n": (found.get("need_n") or {}).get(key) for key in (*TAIL, FAR)}
+    row |= {f"{key}_n_eff": (found.get("n_eff") or {}).get(key) for key in (*TAIL, FAR)}
     told = {"reason": found.get("reason"), "note": found.get("note")}
     return row | told | {"formula": metric.formula, "sql": metric.sql}
 
@@ -113,10 +117,11 @@ def _interval(bounds: list[float | None] | None) -> str:
 
 
 def _to_know(found: Json) -> str:
-    """Why it is undefined, what it assumes, or how many samples its tail needs."""
+    """Why it is undefined, what it assumes, how many samples its tail needs, or is worth."""
+    worth = [f"n_eff {n:,} at {key}" for key, n in found.get("n_eff", {}).items() if key in TAIL]
     need = [f"{key} needs n = {n:,}" for key, n in (found.get("need_n") or {}).items()]
     why = found.get("reason") or found.get("note") or found.get("ci95_reason") or ""
-    told = [part for part in (why, ", ".join(need)) if part]
+    told = [part for part in (why, ", ".join(worth), ", ".join(need)) if part]
     return "; ".join(told)
 
 
