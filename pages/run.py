@@ -12,6 +12,7 @@ from ui.card import card, tiles, verdict
 from ui.data import ask
 from ui.dialect_view import dialect_tab
 from ui.export_view import export_popover
+from ui.import_lacks import plan_card, source_badge, why_not_drawn
 from ui.numbers_panel import numbers_panel
 from ui.plain import label
 from ui.plan_text import plan_downloads
@@ -72,6 +73,7 @@ def head(run: Json, shown: Json | None, plan: Json | None) -> None:
             st.title(label(run["name"], 100), anchor=False)
             if plan:
                 badges(plan)
+            source_badge(run)
             if shown and shown["levels"]:
                 tone, words = validity_words(shown["validity"])
                 with st.container(horizontal=True, gap="xsmall"):
@@ -125,6 +127,10 @@ def frame_of(run: Json, chart: str) -> Any:
 def draw(run: Json, chart: str, **options: Any) -> None:
     """One figure of CHARTS in its card."""
     told = CHARTS[chart]
+    if why := why_not_drawn(run, chart):
+        with card(chart, told.title, height="content"):
+            st.caption(why)
+        return
     with card(chart, told.title, told.caption):
         frame = frame_of(run, chart)
         st.plotly_chart(told.draw(frame, **options), key=chart, config=CONFIG, alt=told.title)
@@ -206,7 +212,7 @@ def plan_tab(run: Json, shown: Json) -> None:
     """What was asked for, exactly; and the machine that asked."""
     del shown
     left, right = st.columns(2, gap="small")
-    with left, card("plan", "Plan", "Its exact bytes; `headway run` takes the file."):
+    with left, card("plan", *plan_card(run)):
         plan_downloads(run["plan"])
         st.code(run["plan"], language="json", height=420)
     with right, card("machine", "Machine", "Where the load came from."):

@@ -113,6 +113,7 @@ def _one(cursor: duckdb.DuckDBPyConnection, sql: str, run_id: int) -> Any:
 def _summarise(cursor: duckdb.DuckDBPyConnection, run_id: int) -> None:
     cursor.execute("DELETE FROM summary WHERE run_id = $run_id", {"run_id": run_id})
     cursor.execute(_SUMMARY, {"run_id": run_id})
+    cursor.execute(_NO_PEAK, {"run_id": run_id})
 
 
 # A chunk whose count is unknown is taken for the mean tokens per chunk of the requests that tell; a
@@ -153,6 +154,12 @@ _SUMMARY = f"""
     SELECT $run_id AS run_id, per.*, peak_tokens_per_s
     FROM per LEFT JOIN peak ON per.stage IS NOT DISTINCT FROM peak.stage
         AND per.traffic_class IS NOT DISTINCT FROM peak.traffic_class"""
+
+# Seconds since each request's own send are no seconds of the run: they have no best one.
+_NO_PEAK = """
+    UPDATE summary SET peak_tokens_per_s = NULL WHERE run_id = $run_id AND EXISTS (
+        SELECT 1 FROM runs WHERE run_id = $run_id
+            AND json_extract_string(facts, '$.imported.has_times') = 'false')"""
 
 _MARK_FINAL = """
     UPDATE runs SET is_final = true,

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import pandas as pd
 import pytest
 
+from analysis.unanswered import ONLY_SUMMARY
 from storage.exchange.importing import import_file
 from tests.storage.exchange import foreign_files as made_up
 from tests.ui.conftest import forget, open_page, opened, words_of
 from tests.ui.test_insecure import a_run
+from ui.import_lacks import NO_CHUNKS, NO_TIMES, NOT_OURS, plan_card, why_not_drawn
 from ui.import_view import import_uploads
 from ui.plan_source import from_plan
 from ui.runs_table import runs_table
@@ -76,6 +78,32 @@ def test_an_imported_run_gives_no_plan_to_run_again(tmp_path, pair):
     assert source.problems == ["It was imported: another tool's file has no plan to run again."]
 
 
+def row(n_requests=1, **imported):
+    facts = json.dumps({"imported": {"tool": "x"} | imported}) if imported else None
+    return {"facts": facts, "n_requests": n_requests}
+
+
+@pytest.mark.parametrize(
+    ("run", "chart", "why"),
+    [
+        (row(), "throughput", ""),
+        (row(has_times=True, has_chunks=False), "ttft_percentile", ""),
+        (row(has_times=True, has_chunks=False), "itl_density", NO_CHUNKS),
+        (row(has_times=False, has_chunks=True), "throughput", NO_TIMES),
+        (row(has_times=False, has_chunks=True), "itl_density", ""),
+        (row(has_times=True, has_chunks=True), "generator", NOT_OURS),
+        (row(0, has_times=False, has_chunks=False), "ttft_percentile", ONLY_SUMMARY),
+    ],
+)
+def test_a_chart_that_the_file_cannot_fill_says_why(run, chart, why):
+    assert why_not_drawn(run, chart) == why
+
+
+def test_the_stored_set_up_of_an_import_is_not_called_a_plan():
+    assert plan_card(row())[0] == "Plan"
+    assert plan_card(row(has_times=True))[0] == "Imported file"
+
+
 @pytest.mark.slow
 def test_the_runs_page_offers_the_import_from_the_first_day(data):
     app = open_page("runs")
@@ -95,8 +123,8 @@ def test_the_runs_page_offers_the_import_from_the_first_day(data):
 )
 def test_an_imported_run_opens_whatever_it_lacks(data, tmp_path, file):
     (found,) = import_file(made_up.write(tmp_path / "r.json", file), data)
-    for tab in ("TTFT", "Throughput", "Plan & machine"):
-        app = opened("run", ("There is no run", "Reading"), run=found.run_uid, tab=tab)
-        assert not app.exception
-    assert found.name.split()[0] in words_of(app)
+    for tab in ("Gaps between tokens", "Throughput", "Load generator"):
+        shown = words_of(opened("run", ("There is no run",), run=found.run_uid, tab=tab))
+        assert "imported from" in shown
+    assert NOT_OURS in shown
     forget(data)

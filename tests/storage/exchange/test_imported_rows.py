@@ -146,3 +146,11 @@ def test_the_folder_is_complete_before_the_store_looks(tmp_path):
     names = {path.name for path in folder.iterdir()}
     assert names == {"plan.json", "run.json", "status.json", "stages.jsonl", "spool"}
     assert not (tmp_path / "importing").exists()
+
+
+def test_without_start_times_there_is_no_best_second(here, tmp_path):
+    (timed,) = here.load(write(tmp_path / "a.json", vllm_result()))
+    (untimed,) = here.load(write(tmp_path / "b.json", vllm_result("old")))
+    peaks = {row["run_uid"]: row["peak_tokens_per_s"] for row in here.ask("runs")}
+    assert peaks[timed.run_uid] == 7
+    assert peaks[untimed.run_uid] is None
