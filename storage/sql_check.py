@@ -59,11 +59,6 @@ def checked(cursor: duckdb.DuckDBPyConnection, text: str) -> duckdb.Statement:
     return statements[0]
 
 
-def readable_tables(cursor: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Lower-case names of our own tables and views that may be read."""
-    return frozenset(name for name, is_ours in _catalog(cursor) if is_ours) - HIDDEN_TABLES
-
-
 def _catalog(cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, bool]]:
     return cursor.execute(
         "SELECT lower(table_name), NOT internal FROM duckdb_tables() UNION "
@@ -74,7 +69,7 @@ def _catalog(cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, bool]]:
 def _check(cursor: duckdb.DuckDBPyConnection, tree: Any) -> None:
     nodes = list(_nodes(tree))
     catalog, functions = _catalog(cursor), allowed_functions(cursor)
-    ours = readable_tables(cursor)
+    ours = {name for name, is_ours in catalog if is_ours} - HIDDEN_TABLES
     # A name that a WITH gives may be read anywhere, unless it is also the name of something else.
     given = {str(e["key"]).lower() for node in nodes for e in _given(node)}
     elsewhere = {name for name, _ in catalog}

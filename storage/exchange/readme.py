@@ -26,22 +26,26 @@ def readme(run: dict[str, Any], rows: dict[str, int]) -> str:
     )
     return _TEXT.format(
         name=" ".join(str(run["name"]).split()),
+        origin=f"of {run['source']}, read with" if run["source"] else "measured with",
+        plan=_INVENTED if run["source"] else _PLAN,
         uid=run["run_uid"],
         files=files,
         zero=run["epoch_ns"],
     )
 
 
+_PLAN = "the exact plan; headway run plan.json measures the same again"
+_INVENTED = "what the tool's file tells of its load"
 _TEXT = """\
 {name}
-Run {uid}, measured with Headway, a load generator for streaming LLM endpoints.
+Run {uid}, {origin} Headway, a load generator for streaming LLM endpoints.
 
 To look at it: headway import THIS.zip, then headway serve.
 Importing it twice changes nothing; it never collides with runs that are there.
 
 Files                    rows
 {files}
-  plan.json      the exact plan; headway run plan.json measures the same again
+  plan.json      {plan}
   run.json       facts about the run: machine, versions, preflight, notes
   summary.json   every metric by load level, as headway show --json prints it
   headway.json   version of this format and of the tables, rows by table
