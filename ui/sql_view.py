@@ -42,16 +42,16 @@ def box(examples: list[Question]) -> str:
 
 
 def _examples(examples: list[Question]) -> None:
+    by_title = {question.title: question.sql for question in examples}
     chosen = st.menu_button(
         "Examples",
-        range(len(examples)),
-        format_func=lambda i: examples[i].title,
+        list(by_title),
         key="example",
         help="Ten worked questions about the newest run; each runs as it stands.",
         icon=":material/lightbulb:",
     )
     if chosen is not None:  # before the text area is made: it takes the text over
-        st.session_state[BOX] = examples[chosen].sql
+        st.session_state[BOX] = by_title[chosen]
         _ask_anew()
 
 

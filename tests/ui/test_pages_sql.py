@@ -32,7 +32,7 @@ def test_the_page_explains_tables_runs_examples_and_refuses_in_place(uid):
     assert page.selectbox[0].value == "request_times"
     assert "ttft\\_us" in list(page.table[0].value["Column"])
 
-    page.get("menu_button")[0].click(7).run()
+    page.get("menu_button")[0].click_index(7).run()
     assert page.text_area[0].value == questions(SCHEMA.read_text())[7].sql
     assert "1 row × 5 columns" in words_of(page)
     assert "lower bound" in words_of(page)
