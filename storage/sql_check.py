@@ -69,7 +69,7 @@ def _catalog(cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, bool]]:
 def _check(cursor: duckdb.DuckDBPyConnection, tree: Any) -> None:
     nodes = list(_nodes(tree))
     catalog, functions = _catalog(cursor), allowed_functions(cursor)
-    ours = {name for name, is_ours in catalog if is_ours} - HIDDEN_TABLES
+    ours = frozenset(name for name, is_ours in catalog if is_ours) - HIDDEN_TABLES
     # A name that a WITH gives may be read anywhere, unless it is also the name of something else.
     given = {str(e["key"]).lower() for node in nodes for e in _given(node)}
     elsewhere = {name for name, _ in catalog}
