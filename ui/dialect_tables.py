@@ -12,6 +12,7 @@ from ui.plain import DASH, label, number
 Json = dict[str, Any]
 STATS = "mean · median · p99"
 OURS = "Headway"
+COUNTED = ("requests", "tokens")
 
 
 def per_token_table(rows: list[Json]) -> Styler:
@@ -79,7 +80,14 @@ def _figures(group: list[Json], column: str) -> str:
     values = [line.get(column) for line in group]
     if all(value is None for value in values):
         return DASH
-    return " · ".join(number(value, 4) for value in values)
+    return " · ".join(_told(value, group[0]["unit"]) for value in values)
+
+
+def _told(value: float | None, unit: str) -> str:
+    """Four digits; what is counted, not measured, in full."""
+    if value is not None and unit in COUNTED and float(value).is_integer():
+        return f"{value:,.0f}"
+    return number(value, 4)
 
 
 def _why(group: list[Json]) -> str:

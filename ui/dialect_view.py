@@ -77,13 +77,18 @@ def _report(dialect: Json) -> None:
     elif apart:
         st.markdown(
             f":red[:material/error: {counted(apart, 'number')} of {len(told):,} differ from what "
-            f"{label(dialect['title'])} itself reported.]"
+            f"{label(dialect['title'])} itself reported. {label(_known(dialect['lines']), 300)}]"
         )
     else:
         st.markdown(
             f":green[:material/check_circle: All {len(told):,} numbers that "
             f"{label(dialect['title'])} itself reported can be computed again from the run.]"
         )
+
+
+def _known(lines: list[Json]) -> str:
+    """What is known of why numbers differ from the tool's own report."""
+    return " ".join(dict.fromkeys(line["differs"] for line in lines if line.get("differs")))
 
 
 @st.cache_data(max_entries=20, show_spinner="Counting as others do …")

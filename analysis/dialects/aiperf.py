@@ -21,7 +21,7 @@ from analysis.dialects.cut import Cut, complete, known, measured, over, total
 from analysis.dialects.line import Dialect, Facts, Line
 from analysis.dialects.rules import numpy_linear
 from analysis.dialects.sheet import Sheet, Spread
-from analysis.dialects.span import NO_RATE, length_s, per, rates
+from analysis.dialects.span import NO_RATE, NO_TOKENS, length_s, per, rates
 from storage.exchange.answers import Answers, Floats
 
 STATS = (
@@ -65,14 +65,15 @@ def numbers(answers: Answers, facts: Facts) -> list[Line]:
         _responses_s(a),
         why="First send to last response." if a.has_times else NO_RATE,
     )
-    sheet.value(
-        "total_output_tokens.avg", "Output tokens without reasoning", "tokens", total(spoken(done))
-    )
-    sheet.value(
-        "total_reasoning_tokens.avg", "Reasoning tokens", "tokens", total(a.reasoning_tokens)
-    )
-    sheet.value("total_osl.avg", "Output tokens", "tokens", total(a.output_tokens))
-    sheet.value("total_isl.avg", "Input tokens", "tokens", total(a.prompt_tokens))
+    for name, title, column in (
+        ("total_output_tokens", "Total output tokens without reasoning", spoken(done)),
+        ("total_reasoning_tokens", "Total reasoning tokens", a.reasoning_tokens),
+        ("total_osl", "Total output tokens", a.output_tokens),
+        ("total_isl", "Total input tokens", a.prompt_tokens),
+    ):
+        amount = total(column)
+        told = NO_TOKENS if np.isnan(amount) else ""
+        sheet.value(f"{name}.avg", title, "tokens", amount, why=told)
     rates(sheet, every, seconds, WHOLE, NAMES)
     sheet.value(
         "goodput.avg",

@@ -1,5 +1,6 @@
 """The answers a tool counts, as columns, with our own definitions computed on them."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -134,8 +135,8 @@ def known(values: Floats) -> Floats:
 
 
 def total(values: Floats) -> float:
-    """The sum of what is there."""
-    return float(np.nansum(values))
+    """The sum of what is there; NaN where nothing is."""
+    return float(np.nansum(values)) if len(known(values)) else math.nan
 
 
 def _kept(column: list[Any], kept: Mask) -> list[Any]:

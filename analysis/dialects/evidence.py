@@ -68,7 +68,7 @@ def answers_of(reading: Reading, stage: StageReading, ask_arrow: AskArrow) -> An
         chunk_s=(chunk_us - send[chunk_of]) / US_PER_S,
         chunk_tokens=chunk_tokens,
         phase=words(requests, "phase"),
-        token_source=_token_source(requests),
+        token_source=_token_source(requests, imported),
         more=_more(requests, events, last),
     )
 
@@ -178,7 +178,9 @@ def _from_send(requests: pd.DataFrame, column: str) -> Floats:
     return (floats(requests, column) - floats(requests, "send_us")) / US_PER_S
 
 
-def _token_source(requests: pd.DataFrame) -> Any:
-    """Who counted the tokens, where all requests say the same."""
+def _token_source(requests: pd.DataFrame, imported: Json) -> Any:
+    """Who counted the tokens that `_output_tokens` tells, where all requests say the same."""
+    if imported and not np.isnan(floats(requests, "tokenizer_tokens")).all():
+        return "tokenizer"
     found = {source for source in words(requests, "token_source") if source}
     return found.pop() if len(found) == 1 else None

@@ -1,11 +1,14 @@
 """What several dialects count alike: the level's length, its rates, and the same sentences."""
 
+import math
+
 from analysis.dialects import why
 from analysis.dialects.cut import Cut, complete, total
 from analysis.dialects.line import Facts
 from analysis.dialects.sheet import Sheet
 from storage.exchange.answers import Answers
 
+NO_TOKENS = "No answer tells its tokens."
 NO_RATE = "No start times and no duration: there is no rate."
 
 
@@ -49,6 +52,8 @@ def rates(
     }
     for kind, name in names.items():
         title, unit, amount, metric, more = shown[kind]
+        if math.isnan(amount):
+            more = f" {NO_TOKENS}"
         sheet.value(name, title, unit, per(amount, seconds), why=f"{told}{more}", metric=metric)
 
 
@@ -57,4 +62,5 @@ def prompt_and_output(sheet: Sheet, answers: Answers, names: tuple[str, str]) ->
     titles = ("Input tokens", "Output tokens")
     columns = (answers.prompt_tokens, answers.output_tokens)
     for name, title, column in zip(names, titles, columns, strict=True):
-        sheet.value(name, title, "tokens", total(column))
+        amount = total(column)
+        sheet.value(name, title, "tokens", amount, why=NO_TOKENS if math.isnan(amount) else "")

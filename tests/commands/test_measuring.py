@@ -76,6 +76,19 @@ def test_show_says_the_same_as_run(headway, said):
     assert written["outcomes"] == {"complete": 100}
 
 
+def test_show_tells_the_run_as_another_tool_would_print_it(headway, said):
+    assert said.returncode in (0, 3)
+    shown = json.loads(headway("show", "small", "--dialect", "vllm", "--json").stdout)
+    levels = [{line["name"]: line for line in level["lines"]} for level in shown["levels"]]
+    assert sum(lines["completed"]["theirs"] for lines in levels) == 100
+    assert all("role-only chunk that" in lines["mean_ttft_ms"]["reason"] for lines in levels)
+    printed = headway("show", "small", "--dialect", "vllm").stdout
+    assert printed.startswith("As vLLM bench would print it")
+    refused = headway("show", "small", "--dialect", "ours")
+    assert refused.returncode == 2
+    assert "there are vllm, sglang, aiperf" in refused.stderr
+
+
 def test_a_missed_objective_leaves_with_1(headway):
     missed = headway("run", "plan.toml", "--name", "tight", "--set", "slos[0].max_ms=0.01")
     assert missed.returncode == code_if_believed(headway.shown("tight"), 1), missed.stderr
