@@ -17,8 +17,8 @@ from analysis.samples import Samples, samples
 Json = dict[str, Any]
 
 ALIKE = (
-    "Requests sent one after another are alike (a queue makes them so), so they tell less than as "
-    "many independent ones; the interval counts n_eff of them."
+    "Requests sent one after another are alike (they queue, or share a batch), so they tell less "
+    "than as many independent ones: the interval counts n_eff of them."
 )
 
 
