@@ -7,7 +7,18 @@ import click
 from commands.refusal import HeadwayGroup
 from loadgen.version import VERSION
 
-COMMANDS = ("serve", "run", "quick", "simulate", "worker", "show", "import", "export", "doctor")
+COMMANDS = (
+    "serve",
+    "run",
+    "quick",
+    "simulate",
+    "worker",
+    "show",
+    "import",
+    "export",
+    "doctor",
+    "db",
+)
 """Each is a file of the same name in commands/, imported only when it is used: `serve` shall not
 wait for what `show` needs."""
 

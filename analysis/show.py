@@ -70,7 +70,7 @@ def _run(reading: Reading) -> Json:
         "connections": reading.plan.connections if reading.plan else None,
         "dropped_fields": _parsed(row.get("dropped_fields")) or [],
         "self_test": _parsed(row.get("self_test")),
-        "notes": [*(_parsed(row.get("notes")) or []), *_silent(reading)],
+        "notes": [*(_parsed(row.get("notes")) or []), *_silent(reading), *_dropped(row)],
         "host": _text(row.get("host")),
         "machines": reading.facts.get("machines"),
         "targets": reading.facts.get("targets"),
@@ -86,6 +86,18 @@ def _imported(reading: Reading) -> Json | None:
     """Which file the run is from, and what it lacks; the tool's own figures are in the tables."""
     told: Json = reading.facts.get("imported") or {}
     return {k: v for k, v in told.items() if not k.startswith(("reported", "duration"))} or None
+
+
+def _dropped(row: dict[str, Any]) -> list[str]:
+    """That the run's token events are gone, and what that means."""
+    at_ns = number(row.get("raw_dropped_epoch_ns"))
+    if at_ns is None:
+        return []
+    day = datetime.fromtimestamp(at_ns / 1e9, tz=UTC)
+    return [
+        f"Its token events were removed on {day:%Y-%m-%d} to save space: answers worked out before "
+        "are exact, others come from summaries, within 1 %; single tokens can no longer be seen."
+    ]
 
 
 def _silent(reading: Reading) -> list[str]:

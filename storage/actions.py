@@ -27,6 +27,7 @@ ACTIONS: dict[str, Action] = {
     "compact": compact.compact,
     "vacuum": copies.vacuum,
     "backup": copies.backup,
+    "keep_answers": retention.keep_answers,
     "drop_raw": retention.drop_raw,
     "delete_run": retention.delete_run,
 }

@@ -40,6 +40,17 @@ def raw_sizes(cursor: Cursor) -> pa.Table:
     )
 
 
+def keep_answers(owner: Owner, run: str) -> pa.Table:
+    """From now on every exact answer about this run is kept, until its token events are dropped.
+
+    One row: run_uid.
+    """
+    with owner.database.cursor() as cursor:
+        run_id_of(cursor, run)
+    owner.keep_answers_of.add(run)
+    return one_row({"run_uid": run})
+
+
 def drop_raw(owner: Owner, runs: list[str]) -> pa.Table:
     """Remove the token events of these runs; requests and summaries stay.  One row: n_events.
 
@@ -52,6 +63,7 @@ def drop_raw(owner: Owner, runs: list[str]) -> pa.Table:
             _refuse_unfinished(cursor, owner.data, run)
         for run in runs:
             n_events += _drop(cursor, run_id_of(cursor, run))
+        owner.keep_answers_of.difference_update(runs)
         checkpoint(cursor, owner.data / "runs")  # from here on it cannot come back
     return one_row({"n_events": n_events})
 

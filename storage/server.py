@@ -48,7 +48,7 @@ class Server:
         self._owner = Owner(database, data)
         self._runs = data / "runs"
         self._state = state
-        self._kept = Kept(database)
+        self._kept = Kept(database, keep_all_of=self._owner.keep_answers_of)
         self._scans = threading.BoundedSemaphore(2)  # the ingest needs the core too
         self._clients = 0
         self._count = threading.Lock()

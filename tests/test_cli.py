@@ -15,13 +15,20 @@ from loadgen.plan import load
 PROJECT = Path(__file__).resolve().parents[1]
 DOCS = "".join(
     (PROJECT / name).read_text()
-    for name in ("README.md", "docs/run-a-test.md", "docs/several-machines.md", "docs/export.md")
+    for name in (
+        "README.md",
+        "docs/run-a-test.md",
+        "docs/several-machines.md",
+        "docs/export.md",
+        "docs/storage.md",
+        "docs/dialects.md",
+    )
 )
 COMMANDS = sorted(COMMAND_NAMES)
 
 
 def test_the_commands_are_those_of_the_contract():
-    contract = "doctor export import quick run serve show simulate worker"
+    contract = "db doctor export import quick run serve show simulate worker"
     assert contract.split() == COMMANDS
 
 

@@ -1,7 +1,9 @@
 """What the dashboard does beside its pages: runs and processes agree, and the store is there."""
 
 import logging
+import os
 import threading
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -10,6 +12,9 @@ from storage.client import Store, StoreError
 from ui.judged import judge_newest
 
 EVERY_S = 2.0
+RETAIN_EVERY_S = 3600.0
+KEEP_RAW = "HEADWAY_KEEP_RAW"
+"""`30d` or `50GB`: which token events are kept (docs/storage.md); unset, all of them."""
 WARM_UP_AFTER_S = 8.0
 log = logging.getLogger("headway")
 
@@ -27,6 +32,7 @@ class Upkeep:
         self._data = data
         self._store: Store | None = None
         self._trouble = ""
+        self._retain_at_s = 0.0
 
     def until(self, over: threading.Event) -> None:
         """A turn now and every EVERY_S, until `over`."""
@@ -49,6 +55,7 @@ class Upkeep:
             self._store.ask("store")
             if not running(self._data):  # reading a run's events would disturb the one measured
                 judge_newest(self._data, self._store.ask)
+                self._retain(self._store)
         except StoreError as error:
             self._note(str(error))
         except Exception as error:
@@ -56,6 +63,26 @@ class Upkeep:
             self._note(f"Looking after the runs failed: {error!r}")
         else:
             self._trouble = ""
+
+    def _retain(self, store: Store) -> None:
+        """Once an hour: drop the token events that HEADWAY_KEEP_RAW does not keep."""
+        now_s, text = time.monotonic(), os.environ.get(KEEP_RAW)
+        if not text or now_s < self._retain_at_s:
+            return
+        self._retain_at_s = now_s + RETAIN_EVERY_S
+        from analysis.retention import PolicyError, drop, policy, to_drop  # scipy
+
+        try:
+            kept = policy(text)
+        except PolicyError as error:
+            log.warning("%s: %s  All are kept.", KEEP_RAW, error)
+            return
+        gone = to_drop(store.ask("raw_sizes"), kept, time.time_ns())
+        if len(gone):
+            n_events = drop(store.ask, store.do, list(gone["run_uid"]))
+            log.info(
+                "%s=%s: dropped %d token events of %d runs", KEEP_RAW, text, n_events, len(gone)
+            )
 
     def _note(self, trouble: str) -> None:
         if trouble != self._trouble:
