@@ -57,7 +57,7 @@ def to_drop(sizes: pd.DataFrame, kept: Policy, now_ns: int) -> pd.DataFrame:
         goes |= pd.Series(range(len(sizes)), index=sizes.index) >= kept.newest
     if kept.n_bytes is not None:
         goes |= sizes["n_bytes"].cumsum() > kept.n_bytes
-    return sizes[goes]
+    return sizes.loc[goes]
 
 
 def drop(ask: Question, do: Callable[..., Any], runs: list[str]) -> int:

@@ -109,13 +109,15 @@ def drop_raw(runs: tuple[str, ...], dry_run: bool, **kept: float | None) -> None
         if not len(chosen):
             click.echo("No run has token events that would go.")
             return
-        for _, run in chosen.iterrows():
+        for run in chosen.to_dict("records"):
             click.echo(
                 f"{run['run_uid']}  {run['name']}: {_count(run['n_events'], 'token event')}, "
                 f"about {_size(run['n_bytes'])}"
             )
         if dry_run:
-            click.echo(f"Nothing was removed; it would free {_size(chosen['n_bytes'].sum())}.")
+            click.echo(
+                f"Nothing was removed; it would free {_size(sum(chosen['n_bytes'].tolist()))}."
+            )
             return
         n_events = drop(store.ask, store.do, list(chosen["run_uid"]))
     click.echo(
@@ -175,7 +177,7 @@ def _chosen(store: Any, runs: tuple[str, ...], kept: dict[str, float | None]) ->
     uids = [find_run(store, run) for run in runs]
     for uid in set(uids) - set(sizes["run_uid"]):
         raise Refusal(f"Run {uid} has no token events that could be removed, or has not ended.")
-    return sizes[sizes["run_uid"].isin(uids)]
+    return sizes.loc[sizes["run_uid"].isin(uids)]
 
 
 def _size(n_bytes: float) -> str:
