@@ -81,7 +81,7 @@ def stage_window(stage: dict[str, Any], requests: pd.DataFrame) -> Window:
     answers_ms = e2e_ms(where(requests, is_complete(requests)))
     if np.isnan(answers_ms).all():
         return Window(begin, end, True, "No request was answered, so the whole stage is shown.")
-    median_us = float(np.nanmedian(answers_ms)) * 1e3
+    median_us = max(float(np.nanmedian(answers_ms)) * 1e3, 1.0)  # answers may be instant
     if str(stage.get("kind")) in SCHEDULED:
         first = min(begin + float(np.nanpercentile(answers_ms, 95)) * 1e3, issue_end)
         steady, why = (first, float(issue_end)), "after the first p95 answer"

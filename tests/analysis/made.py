@@ -154,6 +154,29 @@ class Made:
         self._insert("requests", made)
         self._insert("request_gaps", pd.DataFrame(gaps))
 
+    def fill_events(
+        self, rows: list[dict[str, Any]], events: list[tuple[int, list[tuple[int, int | None]]]]
+    ) -> None:
+        """Other requests with these events (time µs, tokens told), summed up as at a run's end."""
+        self.refill(rows, [])
+        made = [
+            {
+                "request_id": request_id,
+                "seq": k,
+                "t_us": t_us,
+                "gap_us": t_us - arrivals[k - 1][0] if k else None,
+                "n_tokens": tokens,
+                "kind": "content",
+                "lag_us": 50,
+                "shared": False,
+                "bound_us": 0,
+            }
+            for request_id, arrivals in events
+            for k, (t_us, tokens) in enumerate(arrivals)
+        ]
+        self._insert("token_events", pd.DataFrame(made).convert_dtypes())
+        finalise(self.cursor, 1)
+
     def ask(self, name: str, /, **args: Any) -> pd.DataFrame:
         return QUERIES[name](self.cursor, **args).to_pandas()
 
