@@ -23,9 +23,9 @@ class SqlAnswer:
     refused: str = ""
 
 
-@st.cache_data(max_entries=8, max_size="256MB", show_spinner="The store is reading …")
+@st.cache_data(ttl=30, max_entries=8, max_size="128MB", show_spinner="The store is reading …")
 def answer(text: str, turn: int) -> SqlAnswer:
-    """What the store answers.  turn: counts presses of Run, so that each asks anew."""
+    """What the store answers, for half a minute.  turn: counts presses of Run: each asks anew."""
     del turn  # a part of the cache's key only
     try:
         table = store(data_folder()).ask_arrow("sql", text=text)
