@@ -18,6 +18,9 @@ DEPENDENT = (
     "n_eff independent gaps."
 )
 NO_INTERVAL = GapDoubt(reason="There is no gap.")
+SUMMARISED = (
+    "Within 1 %: told from summaries by second; the token events are too many to read, or dropped."
+)
 
 
 def gap_metrics(stage: StageReading) -> Json:
@@ -45,7 +48,7 @@ def _gap_metric(metric: Metric, gaps: Gaps, doubt: GapDoubt) -> Json:
         **worth_of(gaps.n, n_eff, DEPENDENT),
         **({"ci95_by": doubt.by} if doubt.by else {}),
         **({"ci95_reason": doubt.reason} if doubt.reason and gaps.n else {}),
-        **({"within": gaps.within} if gaps.within else {}),
+        **({"within": gaps.within, "note": SUMMARISED} if gaps.within else {}),
         **({} if gaps.n else {"reason": metric.undefined_when}),
     }
 

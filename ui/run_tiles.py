@@ -57,6 +57,8 @@ def percentile_tile(title: str, metrics: Json, of: tuple[str, str]) -> Tile:
     note = _counted(found["n"], float(p[1:]) / 100) if found["n"] else found.get("reason", "")
     if name == "itl" and found["n"] and found["undefined"]:
         note += f", {found['undefined']:,} undefined"
+    if "within" in found:
+        note += f", within {found['within']:.0%}"
     if bounds := found["ci95"].get(p):
         note = f"{_interval(bounds)} · {note}"
     elif need := found.get("need_n", {}).get(p):
