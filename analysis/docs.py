@@ -24,8 +24,9 @@ are those of [the glossary](glossary.md).
   The interval counts `n_eff` samples where that is below 0.9 n, and needs that much more of them.
 * **Gaps** depend on each other more: those of one request are alike, and a stall stops every
   request. Their `n_eff` comes from how shares of gaps scatter from request to request and from one
-  block of time to the next (5 s or two median answers), the smaller of the two. Above 3,000,000
-  events of a level it is by block only. A stall share has its interval in the same way.
+  block of time to the next (5 s or two median answers), the smaller of the two. Above 500,000 gaps
+  of a level it is by block only, where there are ten. A stall share has its interval in the same
+  way.
 * **Rates** have Student's t over 10 to 20 equal batches of at least two median answers each;
   offered requests have none: they are asked for, not estimated.
 * Within one run an interval knows nothing of the next run. Five runs say more than any of these.

@@ -1,7 +1,7 @@
 """Intervals of gap percentiles and stall shares: by request and by block of time, the wider.
 
-What is asked of the store: per request its gaps and how many are at most each percentile; of a very
-long level, or where events were dropped, the same by second from its histograms.
+What is asked of the store: per request its gaps and how many are at most each percentile; of a long
+level, or where events were dropped, the same by second from its histograms.
 """
 
 from collections.abc import Sequence
@@ -27,6 +27,8 @@ from analysis.quantiles import Interval
 from analysis.windows import arrived_us
 
 METRICS = ("gap", "itl")
+MOST_GAPS = 500_000  # counted request by request, 0.1 s of CPU; blocks of more tell as much
+ENOUGH_BLOCKS = 10
 
 
 class Ask(Protocol):
@@ -67,10 +69,9 @@ def gap_doubt(
     if not asked["gap"].n:
         return {}
     limits = {f"{metric}_us": _limits_us(found) for metric, found in asked.items()}
-    is_exact = not asked["gap"].within
-    name = "gap_clusters" if is_exact else "gap_seconds"
-    frame = ask(name, **at, **limits)
     block_s = block_seconds(median_e2e_s(complete))
+    is_exact = _is_by_request(asked["gap"], (at["w1_us"] - at["w0_us"]) / US_PER_S / block_s)
+    frame = ask("gap_clusters" if is_exact else "gap_seconds", **at, **limits)
     found = {m: _worth_of(_of(frame, m, asked[m]), block_s, is_exact) for m in METRICS}
     edges = {
         m: {p: levels(e, p) for p, e in zip(asked[m].quantiles_ms, w.n_eff, strict=True)}
@@ -114,6 +115,11 @@ def median_e2e_s(complete: pd.DataFrame) -> float:
     return float(np.nanmedian(known)) / 1e3 if not np.isnan(known).all() else 0.0
 
 
+def _is_by_request(gaps: Gaps, n_blocks: float) -> bool:
+    """Whether token events are read for it: not where there are none to read, or too many."""
+    return not gaps.within and (gaps.n <= MOST_GAPS or n_blocks < ENOUGH_BLOCKS)
+
+
 def _limits_us(gaps: Gaps) -> list[float]:
     return [value * US_PER_MS for value in gaps.quantiles_ms.values()]
 
@@ -141,7 +147,7 @@ def _worth_of(of: tuple[Shares, Floats], block_s: float, is_exact: bool) -> _Wor
     said = [f"{m:,} requests"] if by_request is not None else []
     said += [f"{n_blocks:,} blocks of {block_s:.3g} s"] if by_block is not None else []
     wider = ", the wider" if len(told) == 2 else ""
-    rough = "" if is_exact else ", from histograms by second (limits within 1 %)"
+    rough = "" if is_exact else ", counted in histograms by second"
     return _Worth(n_eff, f"By {' and by '.join(said)}{wider}{rough}.")
 
 

@@ -67,9 +67,26 @@ def test_a_very_long_level_goes_by_blocks_of_time_and_widens_by_the_buckets():
     store = Summarised()
     found = gap_doubt(store, AT, quantiles([0.95]), frame(back_to_back(10)))["gap"]
     assert store.asked == ["gap_seconds", "gap_quantiles"]
-    assert found.by.startswith("By 12 blocks of 5 s, from histograms")
+    assert found.by.startswith("By 12 blocks of 5 s, counted in histograms")
     low, high = found.intervals[0.95].as_list()
     assert low < 19.5 * 0.99 < 19.5 * 1.01 < high
+
+
+@pytest.mark.parametrize(
+    ("n", "seconds", "name"),
+    [(500_000, 60, "gap_clusters"), (500_001, 60, "gap_seconds"), (500_001, 49, "gap_clusters")],
+)
+def test_many_gaps_are_counted_by_second_where_there_are_ten_blocks(n, seconds, name):
+    class AskedError(Exception):
+        pass
+
+    def ask(name, /, **args):
+        raise AskedError(name)
+
+    at = AT | {"w1_us": seconds * SECOND}
+    gaps = quantiles([0.95]).assign(n=n, within=0.0)
+    with pytest.raises(AskedError, match=name):
+        gap_doubt(ask, at, gaps, frame(back_to_back(10)))
 
 
 def test_a_share_of_no_stalls_is_bounded_by_the_number_of_requests():
