@@ -11,7 +11,7 @@ from commands.data_folder import data_folder
 from commands.refusal import Failure, Refusal
 
 KNOWN_WITHIN_S = 60.0
-LOOK_EVERY_S = 0.05
+LOOK_AFTER_S, LOOK_AT_LEAST_S = 0.1, 0.5  # each look takes 3 ms of the store, which is at work
 
 
 @click.command("import")
@@ -72,7 +72,7 @@ def _asked(files: tuple[Path, ...]) -> Iterator[tuple[Path, bool]]:
 def _wait(store: Any, uids: list[str]) -> None:
     """Until the tables hold every run: the next command of a script may ask at once."""
     deadline = time.monotonic() + KNOWN_WITHIN_S
-    waiting = list(uids)
+    waiting, pause_s = list(uids), LOOK_AFTER_S
     while waiting:
         known = store.ask_arrow("run", run=waiting[0]).to_pylist()  # no pandas: 0.4 s of CPU
         if known and known[0]["state"] == "finished":
@@ -84,4 +84,5 @@ def _wait(store: Any, uids: list[str]) -> None:
             )
             raise Failure(f"{len(waiting)} imported runs are not in the tables yet: {trouble}")
         else:
-            time.sleep(LOOK_EVERY_S)
+            time.sleep(pause_s)
+            pause_s = min(1.3 * pause_s, LOOK_AT_LEAST_S)
