@@ -22,8 +22,8 @@ from storage.exchange.answers import Answers, Ints, answers
 Json = dict[str, Any]
 AskArrow = Callable[..., pa.Table]
 
-MOST_CHUNKS = 2_000_000
-"""Token events of a level that are read one by one: 60 MB of columns."""
+MOST_CHUNKS = 1_000_000
+"""Token events of a level that are read one by one: all dialects need 1 s and 150 MB for them."""
 US_PER_S = 1e6
 LIMITS = ("ttft", "tpot", "e2e")
 
