@@ -160,7 +160,7 @@ SYSTEM = (
     Metric(
         name="mean_in_flight",
         title="Mean streams in flight",
-        short="Streams in flight",
+        short="In flight",
         unit="streams",
         better="neither",
         per="system",

@@ -17,15 +17,15 @@ from analysis.quantiles import is_thin
 from ui.plain import counted
 
 Json = dict[str, Any]
+FINE = ("tpot", "chunk_gap")  # told to a tenth of a millisecond
 PERCENTILES = {  # column -> (metric, percentile, decimals)
-    "TTFT p50": ("ttft", "p50", 0),
-    "TTFT p95": ("ttft", "p95", 0),
-    "TTFT p99": ("ttft", "p99", 0),
-    "From schedule p95": ("ttft_sched", "p95", 0),
-    "Gap p99": ("chunk_gap", "p99", 1),
-    "TPOT p50": ("tpot", "p50", 1),
-    "E2E p95": ("e2e", "p95", 0),
+    f"{metric.heading} {p}": (metric.name, p, int(metric.name in FINE))
+    for metric in METRICS.values()
+    for p in metric.columns
+    if p != "value"
 }
+VALUES = {metric.name: metric for metric in METRICS.values() if "value" in metric.columns}
+VALUE_FORMATS = {"tps_system": "%,.0f", "request_rate": "%,.2f", "mean_in_flight": "%,.1f"}
 SHOWN_DIGITS = 12  # of a checksum
 CONNECTIONS = {
     "warm": "opened before the clock",
@@ -42,19 +42,20 @@ def levels_columns() -> Json:
     """How `levels_table` is drawn: units in the headings, thousands in the numbers."""
     number_column = st.column_config.NumberColumn
     shown = {
-        "Streams": number_column("Streams in flight", format="%,.1f", help="Measured mean."),
         "Requests": number_column(format="localized"),
         "Failed": number_column(format="localized"),
-        "tok/s": number_column("System output, tok/s", format="%,.0f"),
-        "req/s": number_column("Complete, req/s", format="%,.2f"),
         "Note": st.column_config.TextColumn(
             help="Choose the level above to read its window and its warnings."
         ),
     }
     few = "In brackets: less than one request is expected beyond it; do not quote it alone."
     for name, (metric, p, _) in PERCENTILES.items():
-        title = {"Gap p99": "Chunk gap p99"}.get(name, name)
-        shown[name] = number_column(f"{title}, ms", help=f"{METRICS[metric].title}, {p}. {few}")
+        told = f"{METRICS[metric].title}, {p}: {METRICS[metric].formula}. {few}"
+        shown[name] = number_column(f"{name}, ms", help=told)
+    for name, metric in VALUES.items():
+        shown[metric.heading] = number_column(
+            f"{metric.heading}, {metric.unit}", format=VALUE_FORMATS[name], help=metric.formula
+        )
     return shown
 
 
@@ -177,12 +178,11 @@ def _level_row(level: Json) -> Json:
     return {
         "Level": level["name"],
         "Note": _note(level),
-        "Streams": level["mean_in_flight"],
+        METRICS["mean_in_flight"].heading: level["mean_in_flight"],
         "Requests": level["requests"],
         "Failed": failed,
         **{name: m[metric][p] for name, (metric, p, _) in PERCENTILES.items()},
-        "tok/s": m["tps_system"]["value"],
-        "req/s": m["request_rate"]["value"],
+        **{metric.heading: m[name]["value"] for name, metric in VALUES.items() if name in m},
     }
 
 

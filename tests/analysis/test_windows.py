@@ -75,6 +75,21 @@ def test_an_open_stage_begins_after_the_p95_answer_and_ends_with_its_last_issue(
     assert window.end_us == rows[-1]["send_us"] // SECOND * SECOND
 
 
+def test_a_replayed_trace_is_a_schedule_too_and_has_no_plateau():
+    rows = [row(i, 500_000 * i, due_us=500_000 * i) for i in range(100)]
+    open_loop, replay = (
+        stage_window(stage(0, "trace", 0, rows[-1]["end_us"], kind=kind), frame(rows))
+        for kind in ("open", "replay")
+    )
+    assert replay == open_loop
+    assert "p95 answer" in replay.reason
+
+
+def test_instant_answers_have_a_window():
+    rows = [row(i, 400_000 * i, 0, last_token_us=400_000 * i) for i in range(100)]
+    assert not stage_window(stage(0, "c=1", 0, 40_000_000), frame(rows)).seconds < 30
+
+
 def test_a_stage_without_an_answer_is_shown_whole_and_says_so():
     rows = [row(i, 0, outcome="connect_failed") for i in range(3)]
     window = stage_window(stage(0, "c=1", 0, 280_000), frame(rows))

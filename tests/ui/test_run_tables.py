@@ -1,6 +1,7 @@
 import pandas as pd
 
-from ui.run_tables import levels_table, machine_table, marked, workers_table
+from analysis.metrics import METRICS
+from ui.run_tables import levels_columns, levels_table, machine_table, marked, workers_table
 
 
 def level(stage, n, warnings=(), short=False, **outcomes):
@@ -47,8 +48,17 @@ def test_answers_in_one_piece_have_no_column_of_first_tokens():
     for name in ("ttft", "chunk_gap", "tpot"):
         whole["metrics"][name] = {"n": 0, "p50": None, "p95": None, "p99": None}
     shown = levels_table([whole])
-    assert [name for name in shown.columns if name.startswith(("TTFT", "Gap", "TPOT"))] == []
+    assert [name for name in shown.columns if name.startswith(("TTFT", "Chunk", "TPOT"))] == []
     assert ">1,560<" in marked(shown, [whole]).to_html()
+
+
+def test_columns_are_those_that_metrics_ask_for_each_with_its_unit():
+    told = levels_columns()
+    for metric in METRICS.values():
+        for column in metric.columns:
+            name = metric.heading if column == "value" else f"{metric.heading} {column}"
+            assert told[name]["label"] == f"{name}, {metric.unit}"
+            assert metric.formula in told[name]["help"]
 
 
 def test_long_checksums_and_versions_do_not_wrap():
