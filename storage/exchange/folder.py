@@ -117,7 +117,7 @@ def _plan(run: ForeignRun, origin: Origin) -> dict[str, Any]:
     return {
         "name": run.name,
         "imported": {"tool": run.tool, "version": run.version, **asdict(origin)},
-        "target": {"url": run.url, "model": run.model},
+        "target": {"url": _bare(run.url), "model": run.model},
         "stages": [
             {
                 "name": level.name,
@@ -128,6 +128,15 @@ def _plan(run: ForeignRun, origin: Origin) -> dict[str, Any]:
             for level in run.levels
         ],
     }
+
+
+def _bare(url: str | None) -> str | None:
+    """The address without a user's name and password, and without a query: keys stand there."""
+    if url is None:
+        return None
+    scheme, slashes, rest = url.split("?")[0].rpartition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
 
 
 def _run_json(run: ForeignRun, origin: Origin, n_backwards: int) -> dict[str, Any]:

@@ -75,3 +75,17 @@ def test_nothing_of_the_file_but_numbers_and_names_is_kept(tmp_path):
     whole = b"".join(p.read_bytes() for p in (tmp_path / "runs" / found.run_uid).rglob("*.json*"))
     assert b"my secret" not in whole
     assert json.loads((tmp_path / "runs" / found.run_uid / "plan.json").read_bytes())["imported"]
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("http://user:word@host:9/v1?key=secret", "http://host:9/v1"),
+        ("localhost:9000", "localhost:9000"),
+        ("user@host/a@b", "host/a@b"),
+    ],
+)
+def test_no_password_of_an_address_is_kept(tmp_path, told, kept):
+    (found,) = import_file(write(tmp_path / "r.json", vllm_result(base_url=told)), tmp_path)
+    plan = json.loads((tmp_path / "runs" / found.run_uid / "plan.json").read_bytes())
+    assert plan["target"]["url"] == kept
