@@ -1,5 +1,6 @@
 """`headway db`: each command on a data folder with two stored runs, and what each refuses."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -48,6 +49,10 @@ def said(*words, code=0):
     return result.output
 
 
+def shown(run):
+    return json.loads(CliRunner().invoke(main, ["show", run, "--json"]).output)
+
+
 @pytest.mark.slow
 def test_a_folder_is_checked_tidied_copied_and_made_smaller(data, tmp_path):
     old, new = stored(data, "old", "new")
@@ -58,11 +63,13 @@ def test_a_folder_is_checked_tidied_copied_and_made_smaller(data, tmp_path):
     assert "Nothing was removed; it would free" in said(
         "drop-raw", "--keep-newest", "1", "--dry-run"
     )
+    before = shown("old")
     assert "Removed 30 token events" in said("drop-raw", "--keep-newest", "1")
+    after = shown("old")
+    assert after["levels"] == before["levels"]  # every exact answer was kept
+    assert "Its token events were removed on " in after["run"]["notes"][-1]
     assert said("drop-raw", "--keep-newest", "1") == "No run has token events that would go.\n"
     assert "has no token events that could be removed" in said("drop-raw", "old", code=2)
-    shown = CliRunner().invoke(main, ["show", "old"])
-    assert "Its token events were removed on " in shown.output
     assert "The file " in said("vacuum")
     assert "Deleted 3 requests and 0 token events" in said("delete", "old", "--yes")
     assert not old.path.exists()
