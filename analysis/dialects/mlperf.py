@@ -3,7 +3,8 @@ logging.cc, loadgen.cc, early_stopping.cc.
 
 Per sample, integer nanoseconds from the SCHEDULED instant: latency = last token, first token
 latency = first token.  TPOT = (latency − first token latency) / (tokens − 1), whole ns; a sample
-of one token is an error.  Percentile p = sorted[floor(n p)]; means are whole ns.
+of one token is an error.  Percentile p = sorted[floor(n p)]; its means are cut to whole ns, these
+are not.
 Rates: completed samples per second = (n − 1) ÷ last completion since the start, tokens per second =
 tokens ÷ the same.  A sample that fails makes the run invalid, as do less than 600 s, and p99 of
 first token latency or TPOT above the limits.
