@@ -30,8 +30,8 @@ class Chart:
 CHARTS: dict[str, Chart] = {
     "ttft_percentile": Chart(
         title="Time to first token, by percentile",
-        caption="Bands are 95 % order-statistic intervals. Lines end where fewer than 10 requests "
-        "remain.",
+        caption="Bands are 95 % order-statistic intervals, as if requests were independent: the "
+        "tiles count those that are alike for fewer. Lines end where fewer than 10 remain.",
         frame="latency_samples",
         draw=ttft_percentile,
     ),
