@@ -10,6 +10,7 @@ from analysis.gaps import Gaps, gaps_of, stall_share
 from analysis.level_request import key_of, worth_of
 from analysis.metrics import METRICS, STALLS_MS, Metric
 from analysis.reading import StageReading, percentiles_of
+from analysis.windows import is_complete, is_load
 
 Json = dict[str, Any]
 
@@ -55,7 +56,8 @@ def _gap_metric(metric: Metric, gaps: Gaps, doubt: GapDoubt) -> Json:
 
 def _stall_shares(stage: StageReading) -> Json:
     chunk_gaps = where(stage.histogram, is_in(stage.histogram, "metric", "gap"))
-    answers = stage.cohort.complete
+    load = stage.requests  # of the whole stage, as the histogram is
+    answers = where(load, is_complete(load) & is_load(load))
     found: Json = {}
     for limit_ms in STALLS_MS:
         name = f"stall_share_{limit_ms}"
