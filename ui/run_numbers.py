@@ -61,15 +61,15 @@ def columns(table: pd.DataFrame) -> Json:
     """How both tables are drawn: names left and pinned, figures right."""
     text = st.column_config.TextColumn
     told: Json = {
-        "Metric": text(pinned=True, width=245),
-        "Unit": text(width=105),
+        "Metric": text(pinned=True, width=225),
+        "Unit": text(width=98),
         "To know": text(width=480),
     }
     for name in map(str, table.columns):
         if name not in told:
             is_wide = name in WITH_INTERVAL or name == "95 % interval"
             title = f"{name} [95 % interval]" if name in WITH_INTERVAL else name
-            told[name] = text(title, alignment="right", width=160 if is_wide else 80)
+            told[name] = text(title, alignment="right", width=144 if is_wide else 70)
     return told
 
 
