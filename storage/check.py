@@ -31,8 +31,8 @@ class Finding(NamedTuple):
 def check(owner: Owner) -> pa.Table:
     """Every finding, one row each: level (ok, note, fault), sentence.
 
-    Reads every block of every table, so that their checksums are verified: about 3 s of CPU per
-    100 million token events.
+    Reads every block of every table, so that their checksums are verified: its time grows with the
+    file.
     """
     found = list(_files(owner))
     with owner.database.cursor() as cursor:
