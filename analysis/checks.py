@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis import throughput
-from analysis.drift import drift
+from analysis.drift import TREND_P, drift
 from analysis.frames import is_in, where, words
 from analysis.per_request import ttft_ms
 from analysis.reading import StageReading
@@ -60,8 +60,9 @@ def _drift(title: str, stage: StageReading) -> Check:
             "(overload or warming)."
         )
         return Check(title, False, said, figures)
+    why = "which may be chance" if trend.p_value >= TREND_P else "too little to matter"
     said = (
-        f"TTFT does not drift: {trend.change_share:+.1%} over the window "
+        f"No drift of TTFT is shown: {trend.change_share:+.1%} over the window, {why} "
         f"(Mann-Kendall p = {trend.p_value:.2g})."
     )
     return Check(title, True, said, figures)
@@ -95,7 +96,7 @@ def _littles_law(title: str, stage: StageReading) -> Check:
     }
     both = f"{law.mean_in_flight:.1f} in flight, {law.rate_x_residence:.1f} from rate × residence"
     if law.is_ok:
-        said = f"Little's law holds: {both} ({law.difference_share:+.1%})."
+        said = f"Little's law holds: {both} ({round(law.difference_share, 3) + 0.0:+.1%})."
         return Check(title, True, said, figures)
     why = "rates of a window this short are coarse" if stage.window.short else "rows may be missing"
     said = f"Little's law is off by {law.difference_share:+.0%}: {both}; {why}."

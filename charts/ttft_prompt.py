@@ -61,10 +61,10 @@ def _fit(figure: go.Figure, plain: dict[str, Any], x: Floats) -> None:
         showlegend=False,
     )
     for of, name, look in (
-        (line, f"+{line['per_1k_ms']:,.3g} ms per 1,000 tokens", {"color": ACCENT, "width": 2.4}),
+        (line, f"{line['per_1k_ms']:+,.3g} ms per 1,000 tokens", {"color": ACCENT, "width": 2.4}),
         (
             squares,
-            f"least squares: +{squares['per_1k_ms']:,.3g} ms",
+            f"least squares: {squares['per_1k_ms']:+,.3g} ms",
             {"color": WARM, "width": 1.4, "dash": "dot"},
         ),
     ):

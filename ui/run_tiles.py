@@ -95,9 +95,11 @@ def _help(name: str, found: Json) -> str:
 
 def _interval(bounds: list[float | None]) -> str:
     low, high = bounds
+    if low is None and high is None:
+        return "no interval"
     if high is None:
         return f"≥ {number(low)}"
-    return f"{number(low)} – {number(high)}"
+    return f"≤ {number(high)}" if low is None else f"{number(low)} – {number(high)}"
 
 
 def _throughput_tile(metrics: Json) -> Tile:

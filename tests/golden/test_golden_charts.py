@@ -61,6 +61,10 @@ FRAMES = {
             "n": [4.0, None, None, None, None],
         }
     ),
+    "prompt_points": pd.DataFrame(
+        {"tokens": [100, 200, 400, 800], "ms": [30.0, 41.0, 64.0, 110.0], "n": [8] * 4},
+        dtype="float32",
+    ),
     "answer_events": pd.DataFrame(
         {
             "kind": ["role", "reasoning", "content", "content", "finish", "done"],
@@ -71,10 +75,22 @@ FRAMES = {
 }
 
 
+OPTIONS: dict[str, Any] = {
+    "slo_ms": 100,
+    "slope": {
+        "plain": {
+            "theil_sen": {"per_1k_ms": 114.0, "at_zero_ms": 18.5, "ci95": [110.0, 118.0]},
+            "least_squares": {"per_1k_ms": 114.3, "at_zero_ms": 18.4, "r2": 0.99},
+        }
+    },
+}
+
+
 def drawn(name: str) -> Any:
     """The figure as plain JSON: without plotly's own template, numbers to six digits."""
     chart = CHARTS[name]
-    options = {"slo_ms": 100} if "slo_ms" in inspect.signature(chart.draw).parameters else {}
+    taken = inspect.signature(chart.draw).parameters
+    options = {name: value for name, value in OPTIONS.items() if name in taken}
     figure = chart.draw(FRAMES[chart.frame], **options)
     figure.update_layout(template=None)
     return plain(figure.to_dict())
