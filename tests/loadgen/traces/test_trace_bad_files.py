@@ -39,7 +39,10 @@ def test_an_empty_file_says_that_it_is_empty(tmp_path, content, format_):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (gzip.compress(CSV.encode(), mtime=0), "packed (gzip), which is not supported; unpack it first"),
+        (
+            gzip.compress(CSV.encode(), mtime=0),
+            "packed (gzip), which is not supported; unpack it first",
+        ),
         (bz2.compress(CSV.encode()), "packed (bzip2)"),
         (b"PK\x03\x04rest", "packed (zip)"),
         (b"\x28\xb5\x2f\xfdrest", "packed (zstd)"),
