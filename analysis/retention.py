@@ -52,7 +52,7 @@ def to_drop(sizes: pd.DataFrame, kept: Policy, now_ns: int) -> pd.DataFrame:
     """
     goes = pd.Series(False, index=sizes.index)
     if kept.days is not None:
-        goes |= sizes["ended_epoch_ns"] < now_ns - kept.days * _DAY_NS
+        goes |= sizes["since_epoch_ns"] < now_ns - kept.days * _DAY_NS
     if kept.newest is not None:
         goes |= pd.Series(range(len(sizes)), index=sizes.index) >= kept.newest
     if kept.n_bytes is not None:

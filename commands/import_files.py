@@ -31,6 +31,7 @@ def import_files(files: tuple[Path, ...]) -> None:
     """
     from storage.client import Store
     from storage.exchange.importing import import_file
+    from storage.exchange.removed import removed_here
     from storage.exchange.source import ImportProblem, NoResultFile
 
     data = data_folder()
@@ -47,7 +48,9 @@ def import_files(files: tuple[Path, ...]) -> None:
         for run in runs:
             if run.run_uid not in found:  # the second file of a pair brings the same run
                 found[run.run_uid] = run.is_new
-                click.echo(f"{run.sentence}\n  run {run.run_uid}: {run.name}")
+                gone = "" if run.is_new else removed_here(store.ask_arrow, run.run_uid)
+                said = " ".join([run.sentence, *([gone] if gone else [])])
+                click.echo(f"{said}\n  run {run.run_uid}: {run.name}")
     try:
         _wait(store, [uid for uid, is_new in found.items() if is_new])
     finally:

@@ -24,7 +24,9 @@ DELETED = "deleted"
 def raw_sizes(cursor: Cursor) -> pa.Table:
     """Runs whose token events may be dropped, newest first: those that are final and have some.
 
-    run_uid, name, ended_epoch_ns, n_events, n_bytes (about: its share of the file in use).
+    run_uid, name, since_epoch_ns, n_events, n_bytes (about: its share of the file in use).
+    since_epoch_ns: when the run was here whole: its end, or its import, whatever the clock of a
+    result file says.
     """
     return frame(
         cursor,
@@ -33,7 +35,8 @@ def raw_sizes(cursor: Cursor) -> pa.Table:
                       WHERE database_name = current_database()),
         stored AS (SELECT greatest(count(*), 1) AS n FROM token_events)
         SELECT run_uid::VARCHAR AS run_uid, name,
-            coalesce(ended_epoch_ns, created_epoch_ns) AS ended_epoch_ns, n_events,
+            CASE WHEN source IS NULL THEN greatest(ended_epoch_ns, created_epoch_ns)
+                 ELSE created_epoch_ns END AS since_epoch_ns, n_events,
             (n_events * ((SELECT n FROM used) / (SELECT n FROM stored)))::BIGINT AS n_bytes
         FROM runs WHERE is_final AND raw_dropped_epoch_ns IS NULL AND n_events > 0
         ORDER BY run_id DESC""",

@@ -1,15 +1,18 @@
 """Result files of other tools on the Runs page: chosen, read, and what they gave in sentences."""
 
+import contextlib
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import streamlit as st
 
 from loadgen.run_folder import data_folder
+from storage.client import Store
 from storage.exchange.importing import Imported, import_file
+from storage.exchange.removed import removed_here
 from storage.exchange.source import ImportProblem
 from ui import page_files
 from ui.guard import guard
@@ -68,8 +71,15 @@ def import_uploads(files: Sequence[Upload], data: Path) -> Read:
                 problems.append(str(problem))
                 continue
             for run in found:
-                runs.setdefault(run.run_uid, run)  # the second file of a pair brings the same run
+                if run.run_uid not in runs:  # the second file of a pair brings the same run
+                    runs[run.run_uid] = run if run.is_new else _with_loss(run, data)
     return Read([*runs.values()], problems)
+
+
+def _with_loss(run: Imported, data: Path) -> Imported:
+    with contextlib.closing(Store.connect(data)) as store:
+        gone = removed_here(store.ask_arrow, run.run_uid)
+    return replace(run, sentence=f"{run.sentence} {gone}".rstrip())
 
 
 def _show(read: Read | None) -> None:

@@ -7,6 +7,7 @@ and its local run_id is new.
 
 import contextlib
 import hashlib
+import time
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,10 @@ def _load_run(cursor: Cursor, columns: list[str], file: Path, told: Row) -> int:
         file,
         returning="run_id, run_uid, state, is_final, plan, plan_sha256",
     )[0]
+    cursor.execute(
+        "UPDATE runs SET created_epoch_ns = $now WHERE run_id = $run_id",
+        {"now": time.time_ns(), "run_id": run_id},
+    )
     if str(uid) != told["run_uid"] or state not in TERMINAL or not is_final:
         raise StoreError(f"Its runs.parquet and its {MANIFEST} do not speak of one finished run.")
     if hashlib.sha256(plan.encode()).hexdigest() != sha256:

@@ -9,7 +9,7 @@ DAY_NS = 86_400 * 10**9
 SIZES = pd.DataFrame(
     {
         "run_uid": ["c", "b", "a"],
-        "ended_epoch_ns": [100 * DAY_NS, 90 * DAY_NS, 10 * DAY_NS],
+        "since_epoch_ns": [100 * DAY_NS, 90 * DAY_NS, 10 * DAY_NS],
         "n_bytes": [3e9, 2e9, 4e9],
     }
 )

@@ -55,6 +55,16 @@ def test_dropped_token_events_leave_requests_and_summaries(tables, two):
     assert [row["run_uid"] for row in tables.ask("raw_sizes")] == [new.uid]
 
 
+def test_the_age_of_an_import_counts_from_its_arrival(tables, two):
+    old, new = two
+    tables.sql("UPDATE runs SET created_epoch_ns = 5, ended_epoch_ns = 9")
+    tables.sql(
+        f"UPDATE runs SET source = 'guidellm', ended_epoch_ns = 1 WHERE run_uid = '{old.uid}'"
+    )
+    since = {row["run_uid"]: row["since_epoch_ns"] for row in tables.ask("raw_sizes")}
+    assert since == {old.uid: 5, new.uid: 9}
+
+
 def test_the_share_of_each_run_in_the_file_is_told(tables, two):
     sizes = tables.ask("raw_sizes")
     assert [row["name"] for row in sizes] == ["new", "old"]

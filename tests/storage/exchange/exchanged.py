@@ -49,7 +49,7 @@ def measured_run(tables: Tables, name: str = "demo") -> str:
 
 def rows_of_run(tables: Tables, uid: str) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of the run in every table, but what is local to one file."""
-    local = ("kept_answers", "seg_ledger")
+    local, arrival = ("kept_answers", "seg_ledger"), ", created_epoch_ns"
     names = tables.sql(
         "SELECT DISTINCT table_name FROM duckdb_columns() WHERE column_name = 'run_id' "
         "AND table_name IN (SELECT table_name FROM duckdb_tables())"
@@ -57,8 +57,8 @@ def rows_of_run(tables: Tables, uid: str) -> dict[str, list[tuple[Any, ...]]]:
     return {
         name: sorted(
             tables.sql(
-                f"SELECT * EXCLUDE (run_id) FROM {name} WHERE run_id = "
-                f"(SELECT run_id FROM runs WHERE run_uid = '{uid}')"
+                f"SELECT * EXCLUDE (run_id{arrival if name == 'runs' else ''}) FROM {name} "
+                f"WHERE run_id = (SELECT run_id FROM runs WHERE run_uid = '{uid}')"
             ),
             key=repr,
         )

@@ -1,6 +1,7 @@
 """An exported run in another data folder: the same rows, once; anything odd is refused whole."""
 
 import shutil
+import time
 import uuid
 import zipfile
 
@@ -11,6 +12,7 @@ import pytest
 from storage.client import StoreError
 from storage.exchange.export import export_run
 from storage.exchange.own_zip import import_zip, is_folder, is_zip
+from storage.exchange.removed import removed_here
 from tests.storage.exchange.exchanged import InProcess, measured_run, rows_of_run
 from tests.storage.made_up_runs import Tables
 
@@ -101,6 +103,29 @@ def test_a_run_taken_in_twice_is_there_once(exported, store):
     before = counts(store.tables)
     assert import_zip(store, store.tables.data, out / "run.zip") == (uid, False)
     assert counts(store.tables) == before
+
+
+def test_a_run_from_elsewhere_is_as_old_as_its_arrival_here(exported, store):
+    out, uid, _ = exported
+    before = time.time_ns()
+    import_zip(store, store.tables.data, out / "run.zip")
+    asked = "SELECT created_epoch_ns FROM runs WHERE run_uid = "
+    (since,) = store.tables.sql(f"{asked}'{uid}'")[0]
+    assert before <= since <= time.time_ns()
+    sizes = {row["run_uid"]: row["since_epoch_ns"] for row in store.tables.ask("raw_sizes")}
+    assert sizes[uid] >= since
+
+
+def test_an_import_says_what_a_run_here_has_lost(exported, store):
+    out, uid, _ = exported
+    assert removed_here(store.ask_arrow, uid) == ""
+    import_zip(store, store.tables.data, out / "run.zip")
+    assert removed_here(store.ask_arrow, uid) == ""
+    store.do("drop_raw", runs=[uid])
+    import_zip(store, store.tables.data, out / "run.zip")
+    said = removed_here(store.ask_arrow, uid)
+    assert said.startswith("Its token events were removed on 20")
+    assert f"`headway db delete {uid}` first" in said
 
 
 def test_a_run_whose_folder_is_here_stays_what_the_intake_makes_of_it(exported, store):
