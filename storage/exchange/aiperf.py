@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from storage.exchange.answers import Answers, Floats, ForeignLevel, ForeignRun, answers
+from storage.exchange.oddities import COUNT, RATE, TEXT, odd_fields
 from storage.exchange.outcomes import detail_of, outcome_of
 from storage.exchange.source import (
     Json,
@@ -91,6 +92,7 @@ def _run(source: Source, records: list[Json] | None, summary: Json) -> ForeignRu
     model, url = _asked(summary)
     reported = flat(summary.get("records") or _figures(summary))
     lacks = [NO_REQUESTS] if records is None else [] if summary else [NO_SUMMARY]
+    lacks += odd_fields(summary, {"aiperf_version": TEXT}) + odd_fields(_asked_load(summary), ASKED)
     return ForeignRun(
         tool="aiperf",
         version=text(summary.get("aiperf_version")),
@@ -239,14 +241,21 @@ def _duration_s(summary: Json, told: Answers) -> float | None:
 
 def _load(summary: Json) -> tuple[str, str, int | None, float | None]:
     """Name, kind, concurrency and rate of the load, where the summary's set-up tells it."""
-    asked = part(summary, "input_config")
-    phases = [phase for phase in parts(asked, "phases") if phase.get("kind") != "warmup"]
-    load = phases[0] if phases else part(asked, "loadgen")
+    load = _asked_load(summary)
     rate = finite(load.get("request_rate")) or finite(load.get("rate"))
     most = whole(load.get("concurrency"))
     if rate:
         return f"{rate:g}/s" + (f", at most {most}" if most else ""), "open", most, rate
     return (f"c={most}" if most else "load not told"), "closed", most, None
+
+
+ASKED = {"request_rate": RATE, "rate": RATE, "concurrency": COUNT}
+
+
+def _asked_load(summary: Json) -> Json:
+    asked = part(summary, "input_config")
+    phases = [phase for phase in parts(asked, "phases") if phase.get("kind") != "warmup"]
+    return phases[0] if phases else part(asked, "loadgen")
 
 
 def _asked(summary: Json) -> tuple[str | None, str | None]:

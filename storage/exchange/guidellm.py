@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from storage.exchange.answers import Answers, Floats, ForeignLevel, ForeignRun, answers
+from storage.exchange.oddities import COUNT, RATE, SPAN, TEXT, odd_fields, span
 from storage.exchange.outcomes import detail_of, outcome_of
 from storage.exchange.source import (
     MOST_TOKENS,
@@ -84,7 +85,7 @@ def read(source: Source) -> list[ForeignRun]:
                 _level(one, table, zero_s or 0.0)
                 for one, table in zip(benchmarks, tables, strict=True)
             ],
-            lacks=[NO_CHUNKS],
+            lacks=[NO_CHUNKS, *_odd(report, benchmarks)],
             notes=[WALL, *_notes(benchmarks, tables)],
         )
     ]
@@ -100,7 +101,7 @@ def _level(benchmark: Json, table: Json, zero_s: float) -> ForeignLevel:
         streams,
         rate,
         _answers(table, benchmark, zero_s, kind in OPEN_LOOP),
-        finite(benchmark.get("duration")),
+        span(benchmark.get("duration")),
         _figures(benchmark["metrics"]),
     )
 
@@ -257,6 +258,18 @@ def _backend(report: Json, benchmark: Json) -> Json:
 def _version(report: Json, benchmark: Json) -> str:
     told = text(part(report, "metadata").get("guidellm_version"))
     return told or ("0.5 or later" if "config" in benchmark else "0.2 schema")
+
+
+ASKED = {"rate": RATE, "streams": COUNT, "max_concurrency": COUNT}
+
+
+def _odd(report: Json, benchmarks: list[Json]) -> list[str]:
+    said = odd_fields(part(report, "metadata"), {"guidellm_version": TEXT})
+    for i, benchmark in enumerate(benchmarks):
+        within = f"benchmarks[{i}]."
+        said += odd_fields(benchmark, {"duration": SPAN}, within)
+        said += odd_fields(_strategy(benchmark), ASKED, f"{within}strategy.")
+    return said
 
 
 def _notes(benchmarks: list[Json], tables: list[Json]) -> list[str]:

@@ -1,8 +1,10 @@
 """Result files of other tools that Headway reads; a new one is a file here and a line below."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from storage.exchange import aiperf, guidellm, inference_perf, llmperf, sglang, vllm_bench
 from storage.exchange.answers import ForeignRun
@@ -34,6 +36,9 @@ IMPORTERS: dict[str, Importer] = {
 }
 
 
+NO_TTFT = "No TTFT: the file tells none of any answer."
+
+
 def importer_of(source: Source) -> str:
     """Key of the importer that knows the file by what is in it; raises NoResultFile if none."""
     for name, importer in IMPORTERS.items():
@@ -57,9 +62,18 @@ def read_file(path: Path) -> list[ForeignRun]:
 def runs_of(name: str, source: Source) -> list[ForeignRun]:
     """The runs that the importer finds in a file; raises ImportProblem, which names the file."""
     try:
-        return IMPORTERS[name].read(source)
+        return [_with_lacks(run) for run in IMPORTERS[name].read(source)]
     except ImportProblem as problem:
         said = str(problem)
         if said.startswith(f"{source.path.name}:"):
             raise
         raise source.problem(said) from None
+
+
+def _with_lacks(run: ForeignRun) -> ForeignRun:
+    """The run, and that no answer of it has a TTFT where that is so."""
+    told = [level.answers for level in run.levels]
+    n_complete = sum(one.outcome.count("complete") for one in told)
+    if not n_complete or not all(np.isnan(one.ttft_s).all() for one in told):
+        return run
+    return replace(run, lacks=[*run.lacks, NO_TTFT])

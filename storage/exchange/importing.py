@@ -10,7 +10,7 @@ from storage.exchange.answers import ForeignRun
 from storage.exchange.folder import Origin, write_run
 from storage.exchange.imported import Imported
 from storage.exchange.importers import IMPORTERS, importer_of, runs_of
-from storage.exchange.source import ImportProblem, load
+from storage.exchange.source import ImportProblem, load, refuse_odd
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ def import_file(path: Path, data: Path) -> list[Imported]:
     """
     if path.is_dir():
         return own_zip.read(path, data)
+    refuse_odd(path)
     if archive := _archive_of(path):
         return archive.read(path, data)
     source = load(path)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from storage.exchange.answers import Answers, ForeignLevel, ForeignRun, answers
+from storage.exchange.oddities import COUNT, RATE, SPAN, odd_fields, span
 from storage.exchange.outcomes import detail_of, outcome_of
 from storage.exchange.source import (
     MOST_TOKENS,
@@ -65,7 +66,7 @@ def read(source: Source) -> list[ForeignRun]:
     if isinstance(source.document, dict):
         found = stages or {0: source.document}
         levels = [_level(stage, told, answers([])) for stage, told in sorted(found.items())]
-        return [_run(levels, summary or source.document, [NO_REQUESTS], [])]
+        return [_run(levels, summary or source.document, [NO_REQUESTS, *_odd(found)], [])]
     requests = sorted(source.document, key=lambda one: finite(one["start_time"]) or 0.0)
     starts = column(source, "start_time", [one["start_time"] for one in requests], 1e12)
     zero_s = 0.0 if np.isnan(starts).all() else float(np.nanmin(starts))
@@ -79,7 +80,11 @@ def read(source: Source) -> list[ForeignRun]:
         for stage, members in of_stage.items()
     ]
     notes = [TOKENIZED, NO_REASONING]
-    return [_run(levels, summary, [] if stages else [NO_STAGES], notes)]
+    lacks = [*([] if stages else [NO_STAGES]), *_odd(stages)]
+    return [_run(levels, summary, lacks, notes)]
+
+
+ASKED = {"concurrency": COUNT, "requested_rate": RATE}
 
 
 def _run(
@@ -108,8 +113,16 @@ def _level(stage: int, told: Json, found: Answers) -> ForeignLevel:
         name, kind = f"{rate:.4g}/s", "open"
     else:
         name, kind = f"stage {stage}", "closed" if np.isnan(found.due_s).all() else "open"
-    duration_s = finite(told.get("benchmark_time_seconds"))
+    duration_s = span(told.get("benchmark_time_seconds"))
     return ForeignLevel(name, kind, streams, rate, found, duration_s, flat(told))
+
+
+def _odd(stages: dict[int, Json]) -> list[str]:
+    said: list[str] = []
+    for stage, told in stages.items():
+        said += odd_fields(told, {"benchmark_time_seconds": SPAN}, f"Stage {stage}: ")
+        said += odd_fields(part(told, "load_summary"), ASKED, f"Stage {stage}: load_summary.")
+    return said
 
 
 def _is_open(stages: dict[int, Json], stage: int) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from storage.exchange.answers import Answers, ForeignLevel, ForeignRun, answers
+from storage.exchange.oddities import COUNT, NUMBER, TEXT, odd_fields
 from storage.exchange.outcomes import detail_of, outcome_of
 from storage.exchange.source import (
     MOST_TOKENS,
@@ -66,6 +67,14 @@ def read(source: Source) -> list[ForeignRun]:
     return [_run(summary, _answers(source, source.document), lacks)]
 
 
+EXPECTED = {
+    "model": TEXT,
+    "num_concurrent_requests": COUNT,
+    "results_num_completed_requests": NUMBER,
+    "results_num_completed_requests_per_min": NUMBER,
+}
+
+
 def _run(summary: Json, told: Answers, lacks: list[str]) -> ForeignRun:
     streams, model = whole(summary.get("num_concurrent_requests")), text(summary.get("model"))
     name = f"c={streams}" if streams else "load not told"
@@ -90,7 +99,7 @@ def _run(summary: Json, told: Answers, lacks: list[str]) -> ForeignRun:
                 flat({key: _unquoted(value) for key, value in summary.items()}),
             )
         ],
-        lacks=[*lacks],
+        lacks=[*lacks, *odd_fields(summary, EXPECTED)],
         notes=NOTES if len(told) else [],
     )
 

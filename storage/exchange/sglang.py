@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from storage.exchange.answers import Answers, ForeignLevel, ForeignRun, answers
-from storage.exchange.source import Json, Source, finite, flat, text
-from storage.exchange.vllm_bench import NO_REQUESTS, NO_TIMES, load_of, read_answers
+from storage.exchange.oddities import OBJECT, TEXT, odd_fields, span
+from storage.exchange.source import Json, Source, flat, text
+from storage.exchange.vllm_bench import LOAD, NO_REQUESTS, NO_TIMES, load_of, read_answers
 
 SPREAD = (
     "No chunk times: on /generate the tool spreads each gap evenly over its tokens; only their sum "
@@ -19,6 +20,7 @@ NO_DONE = (
     "End to end ends at the last token here; the tool's own latency ends with the stream, which "
     "its arrays do not tell."
 )
+EXPECTED = LOAD | {"backend": TEXT, "tag": TEXT, "server_info": OBJECT}
 GENERATE = "sglang"  # the backend that speaks to /generate
 
 
@@ -45,8 +47,9 @@ def _run(source: Source, found: Json) -> ForeignRun:
     lacks = [] if is_detailed else [NO_REQUESTS]
     lacks += [SPREAD] if is_spread else []
     lacks += [NO_TIMES] if is_detailed and not told.has_times else []
+    lacks += odd_fields(found, EXPECTED)
     name, kind, concurrency, rate = load_of(found)
-    duration_s = finite(found.get("duration"))
+    duration_s = span(found.get("duration"))
     server = found.get("server_info")
     model = text(server.get("model_path")) if isinstance(server, dict) else None
     return ForeignRun(

@@ -1,9 +1,11 @@
 """A foreign file as JSON values, and what of it is a number; errors name the file and the field."""
 
+import codecs
 import hashlib
 import json
 import math
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -19,6 +21,8 @@ Json = dict[str, Any]
 NUMBERS = {int, float}
 MOST_TOKENS = 2**31 - 1  # what the tables hold
 MOST_S = 1e7
+MOST_BYTES = 2 << 30
+_HEAD_BYTES = 1 << 16
 
 
 class ImportProblem(ValueError):
@@ -59,14 +63,19 @@ def load(path: Path) -> Source:
 
     Raises ImportProblem if it is neither.
     """
+    refuse_odd(path)
+    _refuse_large(path)
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise ImportProblem(f"{path} cannot be read: {error.strerror or error}.") from None
+    sha256, raw = hashlib.sha256(raw).hexdigest(), raw.removeprefix(codecs.BOM_UTF8)
     if not raw.strip():
         raise NoResultFile(f"{path.name} is empty.")
+    if not _is_text(raw):
+        raise NoResultFile(f"{path.name} is no text; expected JSON in UTF-8.")
     try:
-        return _source(path, [_value(raw)], [raw])
+        return _source(path, [_value(raw)], [raw], sha256)
     except ValueError as error:
         whole = error
     lines = [line for line in raw.split(b"\n") if line.strip()]
@@ -78,13 +87,52 @@ def load(path: Path) -> Source:
     if len(lines) < 2:
         raise NoResultFile(f"{path.name} is no JSON: {_why(whole)}.")
     values = [_line(path, number, line) for number, line in enumerate(lines, 1)]
-    return _source(path, values, lines)
+    return _source(path, values, lines, sha256)
 
 
-def _source(path: Path, values: list[Any], raws: list[bytes]) -> Source:
+def refuse_odd(path: Path) -> None:
+    """ImportProblem unless it is a regular file of a size that can be read at once."""
+    try:
+        told = path.stat()
+    except OSError as error:
+        raise ImportProblem(f"{path} cannot be read: {error.strerror or error}.") from None
+    if not stat.S_ISREG(told.st_mode):
+        raise ImportProblem(
+            f"{path} is {_KINDS.get(stat.S_IFMT(told.st_mode), 'something else')}; only regular "
+            "files are read: write it into one first."
+        )
+
+
+def _refuse_large(path: Path) -> None:
+    n_bytes = path.stat().st_size
+    if n_bytes > MOST_BYTES:
+        raise ImportProblem(
+            f"{path.name} has {n_bytes / 2**30:,.1f} GiB; files of up to {MOST_BYTES >> 30} GiB "
+            "are read: split it, or save it without the texts of prompts and answers."
+        )
+
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def _is_text(raw: bytes) -> bool:
+    head = raw[:_HEAD_BYTES]
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # its end may cut a character
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in head
+
+
+def _source(path: Path, values: list[Any], raws: list[bytes], sha256: str) -> Source:
     hashes = tuple(hashlib.sha256(raw.strip()).hexdigest() for raw in raws)
-    whole = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Source(path, values, whole, hashes)
+    return Source(path, values, sha256, hashes)
 
 
 def _line(path: Path, number: int, line: bytes) -> Any:
@@ -116,7 +164,7 @@ def field_of(source: Source, value: Json, name: str, *kinds: type) -> Any:
     found = value.get(name)
     if not isinstance(found, kinds) or isinstance(found, bool):
         wanted = " or ".join(_WORDS.get(kind, kind.__name__) for kind in kinds)
-        raise source.problem(f"{name} is {_short(found)}; expected {wanted}.")
+        raise source.problem(f"{name} is {shown(found)}; expected {wanted}.")
     return found
 
 
@@ -139,7 +187,7 @@ def nested(source: Source, name: str, lists: Sequence[Any]) -> tuple[Floats, Int
     """Lists of spans in one column, and the length of each list; every span a finite number."""
     for i, inner in enumerate(lists):
         if not isinstance(inner, list):
-            raise source.problem(f"{name}[{i}] is {_short(inner)}; expected a list of numbers.")
+            raise source.problem(f"{name}[{i}] is {shown(inner)}; expected a list of numbers.")
     lengths = np.array([len(inner) for inner in lists], dtype=np.int64)
     flat = list(chain.from_iterable(cast(Iterable[list[Any]], lists)))
     found = np.empty(0)
@@ -154,7 +202,7 @@ def _first_odd(name: str, lists: Sequence[list[Any]]) -> str:
     for i, inner in enumerate(lists):
         for k, value in enumerate(inner):
             if type(value) not in NUMBERS or not abs(value) <= MOST_S:
-                return f"{name}[{i}][{k}] is {_short(value)}; expected a number of seconds."
+                return f"{name}[{i}][{k}] is {shown(value)}; expected a number of seconds."
     raise AssertionError(name)
 
 
@@ -162,7 +210,7 @@ def _number(source: Source, where: str, value: Any) -> float:
     if value is None:
         return math.nan
     if type(value) not in NUMBERS:
-        raise source.problem(f"{where} is {_short(value)}; expected a number.")
+        raise source.problem(f"{where} is {shown(value)}; expected a number.")
     return float(value)
 
 
@@ -192,7 +240,8 @@ def flat(value: Any, prefix: str = "") -> dict[str, float]:
     return {} if told is None or not prefix else {prefix: told}
 
 
-def _short(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as JSON, 40 characters at most; `missing` for null."""
     if value is None:
         return "missing"
     told = json.dumps(value, default=str)
@@ -210,7 +259,7 @@ def part(value: Json, *names: str) -> Json:
             if found:
                 return found
         elif found is not None:
-            raise ImportProblem(f"{name} is {_short(found)}; expected an object.")
+            raise ImportProblem(f"{name} is {shown(found)}; expected an object.")
     return {}
 
 
@@ -220,14 +269,14 @@ def parts(value: Json, name: str) -> list[Json]:
     if found is None:
         return []
     if not isinstance(found, list):
-        raise ImportProblem(f"{name} is {_short(found)}; expected a list of objects.")
+        raise ImportProblem(f"{name} is {shown(found)}; expected a list of objects.")
     for i, one in enumerate(found):
         if not isinstance(one, dict):
-            raise ImportProblem(f"{name}[{i}] is {_short(one)}; expected an object.")
+            raise ImportProblem(f"{name}[{i}] is {shown(one)}; expected an object.")
     return cast(list[Json], found)
 
 
 def whole(value: Any) -> int | None:
     """The value as a whole number of things where it is one that the tables hold, else None."""
     told = finite(value)
-    return int(told) if told is not None and 0 < told <= MOST_TOKENS else None
+    return int(told) if told and 0 < told <= MOST_TOKENS and told.is_integer() else None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from storage.exchange.answers import Answers, Floats, ForeignLevel, ForeignRun, Ints, answers
+from storage.exchange.oddities import COUNT, DATE, NUMBER, RATE, SPAN, TEXT, odd_fields, span
 from storage.exchange.outcomes import detail_of, outcome_of
 from storage.exchange.source import (
     MOST_TOKENS,
@@ -31,6 +32,14 @@ ANY_CHUNK = (
     "holds no text; the file does not tell which chunks held tokens."
 )
 ARRAYS = ("input_lens", "output_lens", "ttfts", "itls")
+LOAD = {"request_rate": RATE, "max_concurrency": COUNT, "duration": SPAN, "completed": NUMBER}
+EXPECTED = LOAD | {
+    "model_id": TEXT,
+    "label": TEXT,
+    "base_url": TEXT,
+    "num_prompts": COUNT,
+    "date": DATE,
+}
 EXTRA_COLUMNS = ("latencies", "start_times", "queue_times")
 
 
@@ -54,6 +63,7 @@ def _run(source: Source, found: Json) -> ForeignRun:
         lacks.append(NO_TIMES)
     name, kind, concurrency, rate = load_of(found)
     model = text(found.get("model_id"))
+    lacks += odd_fields(found, EXPECTED)
     return ForeignRun(
         tool="vllm_bench",
         version=_schema(found),
@@ -63,7 +73,7 @@ def _run(source: Source, found: Json) -> ForeignRun:
         started_epoch_s=None,  # `date` is local time without a zone, and of the end
         levels=[
             ForeignLevel(
-                name, kind, concurrency, rate, told, finite(found.get("duration")), flat(found)
+                name, kind, concurrency, rate, told, span(found.get("duration")), flat(found)
             )
         ],
         lacks=lacks,
@@ -81,7 +91,7 @@ def _schema(found: Json) -> str:
 
 def load_of(found: Json) -> tuple[str, str, int | None, float | None]:
     """Name, kind, concurrency and rate of the load, as vLLM's and SGLang's results tell it."""
-    rate, streams = finite(found.get("request_rate")), whole(found.get("max_concurrency"))
+    rate, streams = span(found.get("request_rate")), whole(found.get("max_concurrency"))
     if rate is not None:
         return f"{rate:g}/s" + (f", at most {streams}" if streams else ""), "open", streams, rate
     return (f"c={streams}" if streams else "all at once"), "closed", streams, None
