@@ -71,18 +71,21 @@ def _drift(title: str, stage: StageReading) -> Check:
 def _offered(title: str, stage: StageReading) -> Check:
     offered = throughput.offered_rate(stage.requests, stage.window)
     done = throughput.request_rate(stage.requests, stage.window)
-    figures = {"offered_per_s": offered, "completed_per_s": done}
+    failed, came = throughput.failed_of(stage.requests, stage.window)
+    figures = {"offered_per_s": offered, "completed_per_s": done, "failed": failed, "came": came}
     if stage.kind != "open":
         said = (
             f"{offered:.3g} requests/s were sent, {done:.3g}/s were completed; a closed loop sends "
             "no more than it gets answered."
         )
         return Check(title, None, said, figures)
-    if throughput.is_overloaded(stage.requests, stage.window):
-        said = f"Overload: {offered:.3g} requests/s came, {done:.3g}/s were completed."
-        return Check(title, False, said, figures)
-    said = f"{offered:.3g} requests/s came, {done:.3g}/s were completed: it keeps up."
-    return Check(title, True, said, figures)
+    both = f"{offered:.3g} requests/s came, {done:.3g}/s were completed"
+    lost = f"{failed:,} of {came:,} requests failed"
+    why = throughput.shortfall(stage.requests, stage.window)
+    if why is None:
+        return Check(title, True, f"{both}: it keeps up{f'; {lost}' if failed else ''}.", figures)
+    said = f"Overload: {both}{f'; {lost}' if failed else ''}."
+    return Check(title, False, said if why == "overload" else f"{both}: {lost}.", figures)
 
 
 def _littles_law(title: str, stage: StageReading) -> Check:

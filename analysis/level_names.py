@@ -1,5 +1,6 @@
 """Names of a run's load levels, each its own: a plan may measure the same load twice."""
 
+import re
 from collections.abc import Iterable
 
 
@@ -13,3 +14,8 @@ def unique_names(names: Iterable[str]) -> list[str]:
             unique = f"{name} ({count})"
         found.append(unique)
     return found
+
+
+def base_name(name: str) -> str:
+    """The name without its count: levels that share it are one load measured again."""
+    return re.sub(r" \(\d+\)$", "", name)

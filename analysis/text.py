@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from analysis.level_words import streams_text
 from analysis.metrics import METRICS, Metric
 from analysis.quantiles import is_thin
-from analysis.verdict import streams_text
 from loadgen.run_ended import ENDED_BY
 
 Json = dict[str, Any]

@@ -4,17 +4,19 @@ A rate's denominator is the window's measured length, never a configured one.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from analysis.batch_means import Happened, answer_seconds, batch_interval
-from analysis.frames import floats, where
+from analysis.frames import floats, is_in, where
 from analysis.in_flight import mean_in_flight
 from analysis.per_request import US_PER_S, answered_us
 from analysis.windows import Window, is_complete, members
 
 LITTLE_TOLERANCE = 0.05
+SHORTFALL_SHARE = 0.05  # of what came; fewer missing answers are no shortfall
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +108,25 @@ def offered_rate(requests: pd.DataFrame, window: Window) -> float:
     return len(members(requests, window)) / window.seconds
 
 
-def is_overloaded(requests: pd.DataFrame, window: Window) -> bool:
-    """Whether more came than was completed, by more than 5 % and more than chance.
+def failed_of(requests: pd.DataFrame, window: Window) -> tuple[int, int]:
+    """How many of the window's requests failed, and how many it has; cut off is no failure."""
+    asked = members(requests, window)
+    return int((~is_in(asked, "outcome", "complete", "cancelled")).sum()), len(asked)
 
-    Chance: the difference is in-flight at the end minus at the begin; for a steady Poisson
-    population of mean N its standard deviation is sqrt(2 N).
+
+def shortfall(requests: pd.DataFrame, window: Window) -> Literal["overload", "failures"] | None:
+    """Why fewer were completed than came; None where the server keeps up.
+
+    Overload: what neither came whole nor failed piles up, by more than 5 % and more than chance.
+    Chance: that difference is in-flight at the end minus at the begin; for a steady Poisson
+    population of mean N its standard deviation is sqrt(2 N).  Failures: more than 5 % failed.
     """
-    offered, done = offered_rate(requests, window), request_rate(requests, window)
+    failed, came = failed_of(requests, window)
     population = mean_in_flight(requests, window.begin_us, window.end_us)
-    excess = (offered - done) * window.seconds
-    return excess > max(0.05 * offered * window.seconds, 3 * np.sqrt(2 * population))
+    piled = came - request_rate(requests, window) * window.seconds - failed
+    if piled > max(SHORTFALL_SHARE * came, 3 * np.sqrt(2 * population)):
+        return "overload"
+    return "failures" if failed > SHORTFALL_SHARE * came else None
 
 
 @dataclass(frozen=True, slots=True)

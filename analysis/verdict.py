@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis import searches
 from analysis.checks import NOT_STEADY
-from analysis.quantiles import is_thin
+from analysis.level_words import at_next, figures, latency, named, p95_of
 from analysis.searches import Tone
 from analysis.unanswered import ONLY_SUMMARY, failures_of, nothing_of
 
@@ -17,7 +17,6 @@ KNEE_SHARE = 0.25  # an added stream brings less than this share of what the fir
 MORE_STREAMS = 1.05  # levels closer than this are the same load
 WORST_FIRST: tuple[Tone, ...] = ("bad", "warn", "neutral", "good")
 UNITS = {"tps_system": "tok/s", "request_rate": "requests/s"}
-KEEPS_UP_SHARE = 0.95  # of the offered rate that a level completes
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +86,10 @@ def _by_slo(levels: list[Json]) -> tuple[str, Tone] | None:
         broken = [slo for slo in level["slos"] if slo["result"] != "met"]
         if broken:
             worst = next((slo for slo in broken if slo["result"] == "missed"), broken[0])
-            at = f"at {level['name']}: {worst['sentence']}"
             if held is not None:
-                return f"Holds {goals} up to {_level(held)}; {at}", "warn"
+                at = at_next(held, level).rstrip(",")
+                return f"Holds {goals} up to {named(held)}; {at}: {worst['sentence']}", "warn"
+            at = f"at {level['name']}: {worst['sentence']}"
             if worst["result"] == "missed":
                 return f"Does not hold {goals}; {at}", "bad"
             text = f"Too little data to tell whether it holds {goals}; {at}"
@@ -97,7 +97,7 @@ def _by_slo(levels: list[Json]) -> tuple[str, Tone] | None:
         held = level
     assert held is not None
     top = "" if len(levels) == 1 else ", the highest level measured"
-    return f"Holds {goals} at {_level(held)}{top}: {_figures(held)}.", "good"
+    return f"Holds {goals} at {named(held)}{top}: {figures(held)}.", "good"
 
 
 def _missed_above(levels: list[Json]) -> str:
@@ -111,9 +111,9 @@ def _missed_above(levels: list[Json]) -> str:
 def _by_load(levels: list[Json]) -> tuple[str, Tone]:
     """The knee of a sweep by gain per added stream; the figures of a single level."""
     if len(levels) == 1:
-        return f"At {_level(levels[0])}: {_figures(levels[0])}.", "neutral"
+        return f"At {named(levels[0])}: {figures(levels[0])}.", "neutral"
     if any(level["mean_in_flight"] is None for level in levels):
-        said = [f"{level['name']}: {_figures(level)}" for level in levels]
+        said = [f"{level['name']}: {figures(level)}" for level in levels]
         return f"No times of requests, so no knee; {'; '.join(said)}.", "neutral"
     open_loop = [level for level in levels if level["kind"] == "open"]
     levels = [level for level in levels if level["kind"] == "closed"]
@@ -125,7 +125,7 @@ def _by_load(levels: list[Json]) -> tuple[str, Tone]:
 
 def is_answered(level: Json) -> bool:
     """Whether the level has an answer to time: a first token, or an answer in one piece."""
-    return bool(_latency(level)[1]["n"])
+    return bool(latency(level)[1]["n"])
 
 
 def by_load(levels: list[Json]) -> list[Json]:
@@ -145,17 +145,17 @@ def by_load(levels: list[Json]) -> list[Json]:
 def _by_streams(levels: list[Json]) -> str:
     """The knee of closed-loop levels in order of load."""
     if len(levels) == 1:
-        return f"At {_level(levels[0])}: {_figures(levels[0])}."
+        return f"At {named(levels[0])}: {figures(levels[0])}."
     at = knee(levels)
     if at is None:
         top = levels[-1]
         return (
-            f"Throughput still grows with each added stream at {_level(top)}, the highest level "
-            f"measured: {_figures(top)}."
+            f"Throughput still grows with each added stream at {named(top)}, the highest level "
+            f"measured: {figures(top)}."
         )
     here, beyond = levels[at], levels[at + 1]
     what = _throughput(levels)
-    name, p95 = _latency(beyond)[0], _p95(beyond)
+    name, p95 = latency(beyond)[0], p95_of(beyond)
     if _of_system(beyond, what) < _of_system(here, what):
         now = (
             f"{_of_system(beyond, what):,.3g}"
@@ -163,13 +163,13 @@ def _by_streams(levels: list[Json]) -> str:
             else (f"{_of_system(beyond, what):,.0f}")
         )
         return (
-            f"Throughput falls from {_level(here)} on: {_figures(here)}. At {beyond['name']} it "
+            f"Throughput falls from {named(here)} on: {figures(here)}. At {beyond['name']} it "
             f"is {now} {UNITS[what]}, and {name} p95 is {p95}."
         )
     gain = _gain(here, beyond, what)
     first = _of_system(levels[0], what) / levels[0]["mean_in_flight"]
     return (
-        f"Throughput levels off at {_level(here)}: {_figures(here)}. Up to {beyond['name']} each "
+        f"Throughput levels off at {named(here)}: {figures(here)}. Up to {beyond['name']} each "
         f"added stream brings {gain:,.3g} {UNITS[what]} instead of the first {first:,.3g}, and "
         f"{name} p95 goes to {p95}."
     )
@@ -198,16 +198,21 @@ def knee(levels: list[Json]) -> int | None:
 def _by_rate(levels: list[Json]) -> str:
     kept: Json | None = None
     for level in levels:
-        done = level["metrics"]["request_rate"]["value"]
-        offered = level["metrics"]["offered_rate"]["value"]
-        if done < KEEPS_UP_SHARE * offered:
-            behind = f"at {level['name']} only {done:,.3g} of {offered:,.3g} requests/s complete"
+        check = level["checks"]["offered"]
+        if check["holds"] is False:
+            done, offered = check["completed_per_s"], check["offered_per_s"]
+            behind = f"only {done:,.3g} of {offered:,.3g} requests/s complete{_lost(check)}."
             if kept is None:
-                return f"Does not keep up: {behind}."
-            return f"Keeps up to {_level(kept)}: {_figures(kept)}; {behind}."
+                return f"Does not keep up: at {level['name']} {behind}"
+            return f"Keeps up to {named(kept)}: {figures(kept)}; {at_next(kept, level)} {behind}"
         kept = level
     assert kept is not None
-    return f"Keeps up with every rate up to {_level(kept)}: {_figures(kept)}."
+    return f"Keeps up with every rate up to {named(kept)}: {figures(kept)}."
+
+
+def _lost(check: Json) -> str:
+    """How many failed of those that are missing; "" if none did."""
+    return f": {check['failed']:,} of {check['came']:,} failed" if check["failed"] else ""
 
 
 def _throughput(levels: list[Json]) -> str:
@@ -223,52 +228,6 @@ def _gain(lower: Json, upper: Json, what: str) -> float:
 
 def _of_system(level: Json, what: str) -> float:
     return float(level["metrics"][what]["value"])
-
-
-def _level(level: Json) -> str:
-    in_flight = level["mean_in_flight"]
-    return (
-        level["name"]
-        if in_flight is None
-        else f"{level['name']} ({streams_text(in_flight)} in flight)"
-    )
-
-
-def streams_text(n: float, digits: int = 3) -> str:
-    """`1 stream`, `7.93 streams`."""
-    figure = f"{n:,.{digits}g}"
-    return f"{figure} {'stream' if figure == '1' else 'streams'}"
-
-
-def _figures(level: Json) -> str:
-    metrics = level["metrics"]
-    said = [f"{_latency(level)[0]} p95 {_p95(level)}"]
-    if (tps := metrics["tps_system"]["value"]) is not None:
-        said.append(f"system output {tps:,.0f} tok/s")
-    elif (tps := metrics.get("tps_input", {}).get("value")) is not None:
-        said.append(f"system input {tps:,.0f} tok/s")
-    return ", ".join(said)
-
-
-def _latency(level: Json) -> tuple[str, Json]:
-    """What the level's answers are timed by: TTFT, or E2E where they come in one piece.
-
-    Open loop: from schedule, for waiting for the client or a connection is waiting too.
-    """
-    metrics: Json = level["metrics"]
-    if level["kind"] == "open":
-        for name, title in (("ttft_sched", "TTFT"), ("e2e_sched", "E2E")):
-            if (found := metrics.get(name)) and found["n"]:
-                return f"{title} from schedule", found
-    ttft = metrics["ttft"]
-    return ("TTFT", ttft) if ttft["n"] else ("E2E", metrics.get("e2e", ttft))
-
-
-def _p95(level: Json) -> str:
-    """With its n where that is too small to carry it."""
-    _, found = _latency(level)
-    few = f" (few: n = {found['n']:,})" if is_thin(found["n"], 0.95) else ""
-    return f"{found['p95']:,.0f} ms{few}"
 
 
 def _warned(levels: list[Json]) -> str:

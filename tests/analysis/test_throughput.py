@@ -5,10 +5,11 @@ from made import SECOND, back_to_back, frame, row
 
 from analysis.throughput import (
     TokenCount,
-    is_overloaded,
+    failed_of,
     littles_law,
     offered_rate,
     request_rate,
+    shortfall,
     token_rate,
 )
 from analysis.windows import Window
@@ -94,6 +95,16 @@ def test_nothing_ended_means_no_law():
 
 def test_more_came_than_went_is_overload_and_chance_is_not():
     piling = [row(i, 50_000 * i, 100_000 * i) for i in range(400)]  # served at half the rate
-    assert is_overloaded(frame(piling), window(0, 20))
+    assert shortfall(frame(piling), window(0, 20)) == "overload"
     keeping_up = [row(i, 50_000 * i) for i in range(400)]
-    assert not is_overloaded(frame(keeping_up), window(0, 20))
+    assert shortfall(frame(keeping_up), window(0, 20)) is None
+
+
+def test_requests_that_fail_are_no_overload_and_not_kept_up_with():
+    def failing(every):
+        outcomes = ["complete" if i % every else "http_error" for i in range(400)]
+        return frame([row(i, 50_000 * i, outcome=told) for i, told in enumerate(outcomes)])
+
+    assert shortfall(failing(4), window(0, 20)) == "failures"
+    assert failed_of(failing(4), window(0, 20)) == (100, 400)
+    assert shortfall(failing(50), window(0, 20)) is None

@@ -117,9 +117,12 @@ def test_an_endpoint_that_tells_no_tokens_has_no_tok_s():
     assert "tok/s" not in said([level(8, None)])
 
 
-def rate(per_s, done):
-    made = level(per_s, 100, stage=f"{per_s}/s", kind="open")
+def rate(per_s, done, failed=0, name=None):
+    name = name or f"{per_s}/s"
+    made = level(per_s, 100, stage=name, kind="open")
+    figures = {"offered_per_s": float(per_s), "completed_per_s": done, "failed": failed, "came": 90}
     made["metrics"] |= {"request_rate": {"value": done}, "offered_rate": {"value": float(per_s)}}
+    made["checks"] = {"offered": {"holds": done > 0.95 * per_s} | figures}
     return made
 
 
@@ -127,6 +130,24 @@ def test_open_loops_are_told_by_what_they_complete():
     assert said([rate(2, 2.0), rate(8, 7.9)]).startswith("Keeps up with every rate up to 8/s")
     assert "at 16/s only 11 of 16 requests/s complete" in said([rate(8, 8.0), rate(16, 11.0)])
     assert said([rate(8, 3.0), rate(16, 4.0)]).startswith("Does not keep up: at 8/s")
+
+
+def test_a_level_keeps_up_where_its_check_says_so():
+    made = rate(8, 5.0)
+    made["checks"]["offered"]["holds"] = True
+    assert said([rate(2, 2.0), made]).startswith("Keeps up with every rate up to 8/s")
+
+
+def test_requests_that_are_missing_because_they_failed_are_said_to_have_failed():
+    assert said([rate(8, 8.0), rate(16, 11.0, failed=23)]).endswith(
+        "; at 16/s only 11 of 16 requests/s complete: 23 of 90 failed."
+    )
+
+
+def test_the_same_rate_measured_twice_with_two_results_is_told_as_that():
+    text = said([rate(1, 1.0, name="1/s (2)"), rate(1.8, 1.36, name="1/s")])
+    assert text.startswith("Keeps up to 1/s (2), 1 stream in flight: TTFT p95")
+    assert "; at 1/s, the same load measured another time, only 1.36 of 1.8 requests/s" in text
 
 
 def test_failures_are_named_with_the_servers_own_words():
@@ -198,7 +219,7 @@ def test_the_same_load_measured_twice_is_no_knee():
 
 
 def test_an_open_level_is_no_step_of_a_closed_sweep():
-    arrivals = level(7, 330, stage="5/s", kind="open")
+    arrivals = rate(5, 5.0)
     found = said([level(1, 60), level(4, 220), level(16, 800), arrivals])
     assert "still grows with each added stream at c=16" in found
     assert "Keeps up with every rate up to 5/s" in found
