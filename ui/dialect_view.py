@@ -19,6 +19,8 @@ STEPS = (
     "Each sentence tells what changes this very number: another definition, another percentile "
     "rule, other requests."
 )
+OF_WINDOW = "Ours over the level's window, theirs over all of it."
+OF_WHOLE = "Ours and theirs over the whole level."
 DOCS = "Formulas and sources: docs/dialects.md."
 
 
@@ -31,7 +33,7 @@ def dialect_tab(run: Json, shown: Json) -> None:
     with card(
         "per_token",
         "Time per token, tool by tool",
-        "Ours over the level's window, theirs over all of it.",
+        OF_WHOLE if told["is_whole"] else OF_WINDOW,
     ):
         st.table(per_token_table(told["per_token"]), border="horizontal", hide_index=True)
     names = list(DIALECTS)

@@ -37,7 +37,7 @@ def run_in_dialect(reading: Reading, name: str, ask_arrow: evidence.AskArrow) ->
         "versions": dialect.versions,
         "rule": dialect.rule,
         "levels": [
-            {key: level[key] for key in ("name", "sentence", "source", "per_token")}
+            {key: level[key] for key in ("name", "is_whole", "sentence", "source", "per_token")}
             | {"lines": level["dialects"][name]["lines"]}
             for level in shown
         ],
@@ -47,9 +47,10 @@ def run_in_dialect(reading: Reading, name: str, ask_arrow: evidence.AskArrow) ->
 def document(reading: Reading, at: int, level: Json, ask_arrow: evidence.AskArrow) -> Json:
     """Level number `at` of the run.
 
-    name, sentence, per_token (list of PerToken), source (the dialect of the tool that measured;
-    null for a run of ours), dialects: name -> title, versions, rule, lines.  A line is Line's
-    fields with `reported`, `is_same` and `differs` (why not) where the tool told its own number.
+    name, is_whole (ours are of the whole level too), sentence, per_token (list of PerToken),
+    source (the dialect of the tool that measured; null for a run of ours), dialects: name -> title,
+    versions, rule, lines.  A line is Line's fields with `reported`, `is_same` and `differs` (why
+    not) where the tool told its own number.
     """
     stage = reading.stages[at]
     answers = evidence.answers_of(reading, stage, ask_arrow)
@@ -57,7 +58,8 @@ def document(reading: Reading, at: int, level: Json, ask_arrow: evidence.AskArro
     imported = evidence.imported_of(reading)
     source = dialect_of(imported["tool"], imported.get("version")) if imported else None
     reported = (imported.get("reported") or [{}])[int(stage.row["stage"])] if imported else {}
-    return {"name": level["name"], "source": source} | of_answers(answers, facts, source, reported)
+    of = {"name": level["name"], "is_whole": stage.window.by == "whole", "source": source}
+    return of | of_answers(answers, facts, source, reported)
 
 
 def of_answers(

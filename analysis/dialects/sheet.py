@@ -19,6 +19,7 @@ from storage.exchange.answers import Floats
 SAME = 1e-9
 PER_MS = {"ms": 1.0, "s": 1e-3, "ns": 1e6}
 AGREES = "Agrees: the same definition over the same requests."
+AGREES_AS_SHOWN = "Agrees, to the digits shown."
 SAME_HERE = "The same definition over the same requests."
 
 
@@ -101,8 +102,7 @@ class Sheet:
         """A number that is no statistic; why: told unless ours is the same."""
         shown_here = self._ours(metric, "value", unit)
         theirs = _finite(theirs)
-        agrees = theirs is not None and shown_here is not None and close(theirs, shown_here)
-        reason = AGREES if agrees else why
+        reason = _agreement(theirs, shown_here) or why
         self.lines.append(Line(name, title, "", unit, theirs, metric, shown_here, None, reason))
 
     def _ours(self, metric: str | None, key: str, unit: str) -> float | None:
@@ -181,6 +181,15 @@ class _Steps:
 def close(a: float, b: float, relative: float = SAME) -> bool:
     """Whether two numbers are the same but for rounding."""
     return abs(a - b) <= relative * max(abs(a), abs(b))
+
+
+def _agreement(theirs: float | None, ours: float | None) -> str:
+    """That a number is ours too, exactly or as shown; "" where it is not, or there is none."""
+    if theirs is None or ours is None:
+        return ""
+    if close(theirs, ours):
+        return AGREES
+    return AGREES_AS_SHOWN if fig(theirs) == fig(ours) else ""
 
 
 def fig(value: float | None) -> str:

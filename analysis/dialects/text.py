@@ -14,10 +14,17 @@ def text(shown: Json) -> str:
     """Every level as the tool would print it: means, medians and p99 of run_in_dialect()."""
     head = [
         f"As {shown['title']} would print it (read: {shown['versions']}).",
-        f"Its percentiles: {shown['rule']}. theirs: every answer of the level; ours: its window.",
+        f"Its percentiles: {shown['rule']}. {_answers(shown['levels'])}.",
     ]
     blocks = ["\n".join(head), *(_level(level, shown["dialect"]) for level in shown["levels"])]
     return "\n\n".join(blocks) + "\n"
+
+
+def _answers(levels: list[Json]) -> str:
+    """Which answers both columns are of."""
+    if all(level["is_whole"] for level in levels):
+        return "theirs and ours: every answer of the level"
+    return "theirs: every answer of the level; ours: its window"
 
 
 def _level(level: Json, name: str) -> str:

@@ -116,6 +116,8 @@ def windowed(facts: Facts, duration_s: float | None, words: str) -> str:
     theirs = f"It divides by {words}" + (f", {fig(duration_s)} s" if duration_s else "")
     if facts.window_s is None:
         return theirs + "."
+    if duration_s and fig(duration_s) == fig(facts.window_s):
+        return f"{theirs}; ours by the same seconds."
     return f"{theirs}; ours counts what arrived within a window of {fig(facts.window_s)} s."
 
 

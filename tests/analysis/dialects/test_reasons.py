@@ -6,6 +6,7 @@ from analysis.dialects.line import Facts, main_lines
 from analysis.dialects.per_token import per_token, sentence
 from analysis.dialects.registry import DIALECTS
 from analysis.dialects.sheet import AGREES
+from analysis.dialects.text import text
 from tests.analysis.dialects.made_answers import Row, columns
 
 
@@ -48,6 +49,23 @@ def test_requests_that_our_window_leaves_out_are_counted():
     assert found.reason == (
         "It counts all 5 answers of the level, ours the 3 asked for within its window of 3 s."
     )
+
+
+def test_a_rate_over_the_same_seconds_is_not_explained_by_other_seconds():
+    name = "request_throughput"
+    seconds = line("vllm", name, PLAIN).theirs
+    facts = Facts(ours={"request_rate": {"value": seconds * 1.00001}}, window_s=4.3, window_n=5)
+    assert line("vllm", name, PLAIN, facts).reason == "Agrees, to the digits shown."
+    apart = Facts(ours={"request_rate": {"value": seconds * 1.01}}, window_s=4.3, window_n=5)
+    assert line("vllm", name, PLAIN, apart).reason.endswith("4.3 s; ours by the same seconds.")
+
+
+def test_the_head_of_a_whole_level_says_that_both_columns_are_of_it():
+    shown = {"title": "A", "versions": "1", "rule": "linear", "dialect": "a"}
+    level = {"name": "c=1", "sentence": "S.", "source": None, "lines": []}
+    whole = text(shown | {"levels": [level | {"is_whole": True}]})
+    assert "theirs and ours: every answer of the level." in whole
+    assert "ours: its window." in text(shown | {"levels": [level | {"is_whole": False}]})
 
 
 def test_a_definition_is_blamed_only_where_it_changes_the_number():
