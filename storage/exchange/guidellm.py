@@ -32,6 +32,7 @@ NO_CHUNKS = "No chunk times: there are no gaps and no ITL, only each request's m
 WALL = "The tool takes its times from the wall clock, which may be set while it runs."
 MEDIA = ("text", "image", "video", "audio", "tool_call")  # sizes of what was sent and came
 MOST_EPOCH_S = 1e11
+NAMED = 3  # levels in the name of the run
 
 NEW = {
     "due": ("targeted_start",),
@@ -73,18 +74,19 @@ def read(source: Source) -> list[ForeignRun]:
     starts = np.concatenate([table["start"] for table in tables])
     zero_s = float(np.nanmin(starts)) if not np.isnan(starts).all() else None
     backend = _backend(report, benchmarks[0])
+    levels = [
+        _level(one, table, zero_s or 0.0) for one, table in zip(benchmarks, tables, strict=True)
+    ]
+    named = ", ".join(level.name for level in levels[:NAMED])
     return [
         ForeignRun(
             tool="guidellm",
             version=_version(report, benchmarks[0]),
-            name=f"{backend['model'] or 'GuideLLM'}",
+            name=f"{backend['model'] or 'GuideLLM'} {named}{' …' if len(levels) > NAMED else ''}",
             model=backend["model"],
             url=backend["target"],
             started_epoch_s=zero_s,
-            levels=[
-                _level(one, table, zero_s or 0.0)
-                for one, table in zip(benchmarks, tables, strict=True)
-            ],
+            levels=levels,
             lacks=[NO_CHUNKS, *_odd(report, benchmarks)],
             notes=[WALL, *_notes(benchmarks, tables)],
         )

@@ -23,6 +23,7 @@ def read(tmp_path, report):
 def test_every_version_gives_the_same_answers_by_their_start(tmp_path, report):
     run, level, told = read(tmp_path, report)
     assert (run.model, run.url) == ("made-up-8b", "http://localhost:9")
+    assert run.name == f"made-up-8b {run.levels[0].name}"
     assert run.started_epoch_s == 1000.0
     assert told.outcome == ["complete", "complete", "cancelled"]
     assert told.start_s.tolist() == [0, 0.5, 1.0]
