@@ -13,8 +13,10 @@ from analysis.per_request import ttft_ms
 from analysis.reading import StageReading
 from analysis.windows import arrived_us
 
+RUN_OFF = "Run-off"
 NOT_STEADY = "Not steady"  # how the sentence on a trend begins
-NO_TIMES = "Not judged: the imported file does not tell when requests were sent."
+NO_TIMES = "Not judged: that takes the times at which requests were sent."
+NO_REQUESTS = "Not judged: the imported file has no single requests."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,22 @@ def checks(stage: StageReading) -> dict[str, Check]:
         "offered": ("Offered against completed", _offered),
         "littles_law": ("Little's law", _littles_law),
     }
+    if not stage.is_told:
+        titles = {name: title for name, (title, _) in made.items()} | {"run_off": RUN_OFF}
+        return {name: Check(title, None, NO_REQUESTS) for name, title in titles.items()}
     found = {
         name: Check(title, None, NO_TIMES) if not stage.window.has_times else make(title, stage)
         for name, (title, make) in made.items()
     }
-    return found | {"run_off": _run_off("Run-off", stage)}
+    return found | {"run_off": _run_off(RUN_OFF, stage)}
+
+
+def together(shown: dict[str, Any]) -> list[tuple[list[str], bool | None, str]]:
+    """(titles, holds, sentence): checks as `show --json` has them, those of one sentence as one."""
+    found: dict[tuple[bool | None, str], list[str]] = {}
+    for check in shown.values():
+        found.setdefault((check["holds"], check["sentence"]), []).append(check["title"])
+    return [(titles, holds, sentence) for (holds, sentence), titles in found.items()]
 
 
 def _drift(title: str, stage: StageReading) -> Check:
@@ -114,7 +127,7 @@ def _run_off(title: str, stage: StageReading) -> Check:
     if not n:
         return Check(title, True, f"No stream of the window was cut off by {who}.", figures)
     ended = "1 stream was" if n == 1 else f"{n:,} streams were"
-    said = f"{ended} ended by {who}{_why_cancelled(stage)}; not counted anywhere."
+    said = f"{ended} ended by {who}{_why_cancelled(stage)}; in no latency."
     return Check(title, False, said, figures)
 
 

@@ -53,13 +53,15 @@ def _output(stage: StageReading) -> Json:
         events=int(cell(stage.tokens, "events") or 0),
         unknown=int(cell(stage.tokens, "unknown") or 0),
     )
+    n: int | None = count.events
     if not count.events and stage.is_foreign:
         tokens = throughput.told_rate(stage.requests, stage.window)
+        n = None  # of chunks: they are not told
     else:
         tokens = throughput.token_rate(count, stage.requests, stage.window, stage.per_second)
     return _value("tps_system", tokens.value) | {
         "ci95": list(tokens.ci95) if tokens.ci95 else None,
-        "n": count.events,
+        "n": n,
         **({"ci95_reason": tokens.reason} if tokens.reason else {}),
         **({"note": tokens.note} if tokens.note else {}),
     }

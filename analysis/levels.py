@@ -58,7 +58,7 @@ def _level(reading: Reading, stage: StageReading) -> Json:
             "level_us": [*stage.span],
         },
         "mean_in_flight": metrics["mean_in_flight"]["value"],
-        "requests": len(stage.cohort.arrived),
+        "requests": len(stage.cohort.arrived) if stage.is_told else None,
         "outcomes": dict(Counter(words(stage.cohort.arrived, "outcome"))),
         "validity": {
             "verdict": found.verdict,

@@ -73,6 +73,11 @@ class StageReading:
         return name if self.traffic is None else f"{name} · {self.traffic}"
 
     @property
+    def is_told(self) -> bool:
+        """Whether there are single requests: a file of another tool may be its summary alone."""
+        return not self.is_foreign or len(self.requests) > 0
+
+    @property
     def kind(self) -> str:
         """`open` where requests were due by a schedule, whatever beside them was not."""
         if len(self.requests) and self.traffic is not None:

@@ -9,6 +9,14 @@ from analysis.reading import StageReading
 from loadgen.plan import Plan
 
 TOKENIZER_TOLERANCE = 0.05
+CONTRADICTED = (
+    "came in more chunks than the tokens the server counts: its usage, or its cutting into chunks, "
+    "contradicts itself."
+)
+LISTED = (
+    "have more chunks in the tool's list than tokens: it may hold chunks without a token "
+    "(role-only, empty)."
+)
 
 
 def remarks(stage: StageReading, plan: Plan | None = None) -> list[str]:
@@ -40,10 +48,7 @@ def _about_tokens(stage: StageReading) -> list[str]:
         n = int((~is_told).sum())
         said.append(f"{n:,} answers do not tell their output tokens; TPOT and TPS leave them out.")
     if fewer := int((chunks[is_told] > output[is_told]).sum()):
-        said.append(
-            f"{fewer:,} answers came in more chunks than the tokens the server counts: its usage, "
-            "or its cutting into chunks, contradicts itself."
-        )
+        said.append(f"{fewer:,} answers {LISTED if stage.is_foreign else CONTRADICTED}")
     counted = floats(answered, "tokenizer_tokens")
     both = is_told & ~np.isnan(counted) & ~is_in(answered, "token_source", "tokenizer")
     off = np.abs(counted[both] - output[both]) / np.maximum(output[both], 1)

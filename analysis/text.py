@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from analysis.checks import together
 from analysis.level_words import streams_text
 from analysis.metrics import METRICS, Metric
 from analysis.quantiles import is_thin
@@ -81,8 +82,10 @@ def _level(level: Json) -> str:
     in_flight, seconds = level["mean_in_flight"], level["window_s"]
     streams = "" if in_flight is None else f"{streams_text(in_flight, 4)} in flight, "
     time = "" if seconds is None else f" in {seconds:,.1f} s"
+    n = level["requests"]
+    requests = "its requests are not in the file" if n is None else f"{n:,} requests{time}"
     lines = [
-        f"{level['name']}: {streams}{level['requests']:,} requests{time}",
+        f"{level['name']}: {streams}{requests}",
         f"  {level['window']['reason']}",
         f"  {level['validity']['verdict']}: {level['validity']['reason']}",
         *(f"  ! {_clean(warning)}" for warning in level["warnings"]),
@@ -109,7 +112,11 @@ def _level(level: Json) -> str:
 
 def _checked(checks: Json) -> list[str]:
     """What holds, or why it cannot be told; what does not hold is a warning already."""
-    told = [check["sentence"] for check in checks.values() if check["holds"] is not False]
+    told = [
+        sentence if len(titles) == 1 else f"{', '.join(titles)}: {sentence}"
+        for titles, holds, sentence in together(checks)
+        if holds is not False
+    ]
     return [f"  {_clean(said)}" for said in told]
 
 

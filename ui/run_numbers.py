@@ -48,7 +48,7 @@ def values_table(metrics: Json) -> pd.DataFrame:
             "Unit": METRICS[name].unit,
             "Value": _figure(found["value"]),
             "95 % interval": _interval(found.get("ci95")),
-            "n": f"{found['n']:,}" if "n" in found else "",
+            "n": _counted(found.get("n")),
             "To know": _to_know(found),
         }
         for name, found in metrics.items()
@@ -114,6 +114,11 @@ def _interval(bounds: list[float | None] | None) -> str:
         return ""
     low, high = bounds
     return f"[{_figure(low)}, {_figure(high)}]"
+
+
+def _counted(n: int | None) -> str:
+    """A count; "" where there is none, or nobody knows it."""
+    return "" if n is None else f"{n:,}"
 
 
 def _to_know(found: Json) -> str:

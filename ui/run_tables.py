@@ -180,7 +180,7 @@ def _level_row(level: Json) -> Json:
         "Note": _note(level),
         METRICS["mean_in_flight"].heading: level["mean_in_flight"],
         "Requests": level["requests"],
-        "Failed": failed,
+        "Failed": failed if level["requests"] is not None else None,
         **{name: m[metric][p] for name, (metric, p, _) in PERCENTILES.items()},
         **{metric.heading: m[name]["value"] for name, metric in VALUES.items() if name in m},
     }

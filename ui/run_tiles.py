@@ -9,6 +9,7 @@ from ui.card import Tile
 from ui.plain import DASH, label, ms, number
 
 Json = dict[str, Any]
+OF_ANSWERS = "tokens of all answers, whole level"
 
 
 def level_tiles(level: Json) -> list[Tile]:
@@ -105,8 +106,10 @@ def _interval(bounds: list[float | None]) -> str:
 def _throughput_tile(metrics: Json) -> Tile:
     found = metrics["tps_system"]
     value = f"{number(found['value'])} tok/s" if found["value"] is not None else DASH
-    note = f"n = {found['n']:,} chunks"
-    if found["ci95"]:
+    note = OF_ANSWERS if found["n"] is None else f"n = {found['n']:,} chunks"
+    if found["value"] is None:
+        note = found["reason"]
+    elif found["ci95"]:
         note = f"{_interval(found['ci95'])} · {note}"
     return Tile("System output", value, note, _help("tps_system", found))
 
@@ -127,7 +130,7 @@ def _requests_tile(level: Json) -> Tile:
         note = f"{failed:,} of {sum(outcomes.values()):,} failed"
     return Tile(
         "Requests complete",
-        f"{complete:,}",
+        DASH if level.get("requests", 0) is None else f"{complete:,}",
         note,
         _judged_by(level["window_s"]),
     )

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from analysis.checks import together
 from charts.level_timeline import level_timeline
 from charts.theme import CONFIG
 from loadgen.run_folder import data_folder
@@ -48,9 +49,8 @@ def headline(level: Json) -> str:
     judged = [one for one in held if one is not None]
     by = {"automatic": "found automatically", "hand": "set by hand", "whole": "the whole level"}
     seconds = "" if level["window_s"] is None else f"{level['window_s']:.1f} s, "
-    return (
-        f"Window: {seconds}{by[level['window']['by']]} · {sum(judged)} of {len(judged)} checks hold"
-    )
+    checked = f"{sum(judged)} of {len(judged)} checks hold" if judged else "nothing can be checked"
+    return f"Window: {seconds}{by[level['window']['by']]} · {checked}"
 
 
 def window_box(run: Json, level: Json, timeline: pd.DataFrame) -> None:
@@ -61,9 +61,8 @@ def window_box(run: Json, level: Json, timeline: pd.DataFrame) -> None:
         return
     with box:
         st.caption(label(window["reason"], 400))
-        for check in level["checks"].values():
-            said = label(check["sentence"], 300)
-            st.markdown(f"{MARKS[check['holds']]} **{check['title']}.** {said}")
+        for titles, holds, said in together(level["checks"]):
+            st.markdown(f"{MARKS[holds]} **{', '.join(titles)}.** {label(said, 300)}")
         if not window["has_times"]:
             return
         figure = level_timeline(timeline, level["name"], window_s(window))

@@ -69,3 +69,42 @@ def test_a_summary_alone_says_that_it_is_one(shown):
     assert found["verdict"]["text"] == ONLY_SUMMARY
     assert found["outcomes"] == {}
     assert ONLY_SUMMARY in text(found)
+    (level,) = found["levels"]
+    assert level["requests"] is None
+    assert [check["holds"] for check in level["checks"].values()] == [None] * 4
+    assert level["metrics"]["ttft"]["reason"] == "the imported file has no single requests"
+    assert "c=2: its requests are not in the file\n" in text(found)
+    assert " 0 requests" not in text(found)
+    assert "cut off" not in text(found)
+
+
+def test_that_a_file_has_no_start_times_is_said_once(shown):
+    printed = text(shown(made_up.vllm_result("old")))
+    assert printed.count("does not tell when requests were sent") == 1
+    assert printed.count("Not judged") == 1
+    assert "Steady, Offered against completed, Little's law: Not judged" in printed
+
+
+def test_gaps_that_a_file_cannot_tell_are_not_laid_to_the_requests(shown):
+    found = shown(made_up.guidellm_new("0.8.1"))
+    metrics = found["levels"][0]["metrics"]
+    for name in ("chunk_gap", "itl", "longest_gap", "stall_share_100"):
+        assert metrics[name]["reason"] == "the imported file does not tell when single chunks came"
+    assert metrics["tps_system"]["n"] is None
+    assert "System output TPS" not in text(found).partition("Not defined here")[2]
+
+
+def test_streams_that_the_tool_ended_are_in_no_latency_but_were_offered(shown):
+    level = shown(made_up.guidellm_new("0.8.1"))["levels"][0]
+    said = level["checks"]["run_off"]["sentence"]
+    assert said.startswith("1 stream was ended by the tool")
+    assert said.endswith("; in no latency.")
+    assert level["requests"] == sum(level["outcomes"].values()) == 3
+
+
+def test_chunks_without_a_token_in_a_tools_list_are_not_the_servers_contradiction(shown):
+    result = made_up.vllm_result()
+    result["output_lens"] = [1 for _ in result["output_lens"]]
+    said = " ".join(shown(result)["levels"][0]["warnings"])
+    assert "more chunks in the tool's list than tokens" in said
+    assert "contradicts" not in said

@@ -1,6 +1,6 @@
 import pytest
 
-from ui.run_tiles import level_tiles, percentile_tile
+from ui.run_tiles import _throughput_tile, level_tiles, percentile_tile
 
 
 def tile(n, p, **found):
@@ -73,3 +73,12 @@ def test_an_open_loop_shows_ttft_from_schedule_with_send_beside_it():
     assert (tile.label, tile.value) == ("TTFT p95 from schedule", "2,300 ms")
     assert tile.note == "300 ms from send · n = 180"
     assert level_tiles(level | {"kind": "closed"})[1].value == "300 ms"
+
+
+def test_throughput_without_chunks_says_what_it_is_made_of_or_why_there_is_none():
+    made = {"n": None, "value": 66.5, "ci95": None}
+    assert _throughput_tile({"tps_system": made}).note == "tokens of all answers, whole level"
+    none = {"n": 0, "value": None, "ci95": None, "reason": "no token arrived"}
+    assert _throughput_tile({"tps_system": none}).note == "no token arrived"
+    ours = {"n": 1280, "value": 66.5, "ci95": None}
+    assert _throughput_tile({"tps_system": ours}).note == "n = 1,280 chunks"

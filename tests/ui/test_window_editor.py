@@ -32,3 +32,5 @@ def test_the_closed_box_says_how_long_by_whom_and_how_many_checks_hold():
     assert headline(level) == "Window: 38.0 s, set by hand · 1 of 2 checks hold"
     level |= {"window_s": None, "window": WINDOW | {"by": "whole"}}
     assert headline(level).startswith("Window: the whole level")
+    level["checks"] = {"a": {"holds": None}}
+    assert headline(level) == "Window: the whole level · nothing can be checked"
