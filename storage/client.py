@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from storage import starting
-from storage.protocol import StoreError, question, read_answer
+from storage.protocol import Mistake, StoreError, question, read_answer
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["Store", "StoreError"]
+__all__ = ["Mistake", "Store", "StoreError"]
 
 ANSWER_WITHIN_S = 45.0  # the store itself ends a question after 30 s
 

@@ -1,7 +1,8 @@
 """What a client and the store say to each other: JSON questions, Arrow answers, never a pickle.
 
 The store greets first.  A question is `{"ask": name, "args": {...}}`.  An answer begins with one
-byte: `A` and an Arrow IPC stream follows, `E` and a sentence for the user follows.
+byte: `A` and an Arrow IPC stream follows, `E` and a sentence for the user follows, `M` and one
+on what was asked wrongly.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,16 +18,36 @@ CUT, TOOK_MS = b"headway.cut", b"headway.took_ms"
 """Keys of the schema metadata of an answer to `sql`: why rows are missing, empty if none is, and
 how long it took."""
 MAX_QUESTION_BYTES = 1 << 20
-_FRAME, _SENTENCE = b"A", b"E"
+LONGEST_SQL = 20_000
+_FRAME, _SENTENCE, _MISTAKE = b"A", b"E", b"M"
 
 
 class StoreError(RuntimeError):
     """The store cannot do what was asked; its text is for the user: what, where, what to do."""
 
 
+class Mistake(StoreError):
+    """What was asked cannot be done as it was asked; asking differently helps, waiting may."""
+
+
 def question(name: str, args: dict[str, Any]) -> bytes:
-    """The bytes that ask the named query; numpy numbers and tuples are welcome as arguments."""
-    return orjson.dumps({"ask": name, "args": args}, option=orjson.OPT_SERIALIZE_NUMPY)
+    """The bytes that ask the named query; numpy numbers and tuples are welcome as arguments.
+
+    Raises StoreError for more bytes than the store takes.
+    """
+    raw = orjson.dumps({"ask": name, "args": args}, option=orjson.OPT_SERIALIZE_NUMPY)
+    if len(raw) <= MAX_QUESTION_BYTES:
+        return raw
+    if name == "sql":
+        raise too_long_sql()
+    raise Mistake(
+        f"The question {name!r} is longer than {MAX_QUESTION_BYTES:,} bytes; ask for less."
+    )
+
+
+def too_long_sql() -> "Mistake":
+    """What a reader hears of an SQL text beyond LONGEST_SQL characters."""
+    return Mistake(f"That is longer than {LONGEST_SQL:,} characters; ask in smaller pieces.")
 
 
 def read_question(raw: bytes) -> tuple[str, dict[str, Any]]:
@@ -52,15 +73,16 @@ def answer(frame: "pa.Table") -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def refusal(sentence: str) -> bytes:
+def refusal(sentence: str, is_mistake: bool = False) -> bytes:
     """The bytes that say why there is no frame."""
-    return _SENTENCE + sentence.encode()
+    return (_MISTAKE if is_mistake else _SENTENCE) + sentence.encode()
 
 
 def read_answer(raw: bytes) -> "pa.Table":
-    """The frame of an answer; raises StoreError with the store's own sentence."""
+    """The frame of an answer; raises StoreError or Mistake with the store's own sentence."""
     import pyarrow as pa
 
     if raw[:1] != _FRAME:
-        raise StoreError(raw[1:].decode(errors="replace"))
+        kind = Mistake if raw[:1] == _MISTAKE else StoreError
+        raise kind(raw[1:].decode(errors="replace"))
     return pa.ipc.open_stream(pa.py_buffer(raw).slice(1)).read_all()

@@ -21,6 +21,7 @@ from storage.database import Database, first_line
 from storage.protocol import (
     GREETING,
     MAX_QUESTION_BYTES,
+    Mistake,
     StoreError,
     answer,
     read_question,
@@ -104,7 +105,7 @@ class Server:
             name, args = read_question(raw)
             return answer(self._ask(name, args))
         except StoreError as error:
-            return refusal(str(error))
+            return refusal(str(error), is_mistake=isinstance(error, Mistake))
         except Exception as error:  # the one edge: a client gets a sentence, the log the traceback
             _log.exception("a question could not be answered")
             return refusal(f"The store failed on a question ({first_line(error)}); see store.log.")

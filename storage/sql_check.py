@@ -12,10 +12,9 @@ from typing import Any, cast
 import duckdb
 import orjson
 
-from storage.protocol import StoreError
+from storage.protocol import LONGEST_SQL, StoreError, too_long_sql
 from storage.sql_functions import TABLE_FUNCTIONS, TOO_LARGE, allowed_functions, words
 
-LONGEST_SQL = 20_000
 HIDDEN_TABLES = frozenset({"kept_answers"})
 """Tables of ours that are not for reading."""
 _IDENTIFIER = re.compile(r"\w+")
@@ -36,8 +35,9 @@ Node = dict[str, Any]
 def checked(cursor: duckdb.DuckDBPyConnection, text: str) -> duckdb.Statement:
     """The one harmless statement that `text` is; raises StoreError with a sentence otherwise."""
     if len(text) > LONGEST_SQL:
-        raise StoreError(f"That is longer than {LONGEST_SQL:,} characters; ask in smaller pieces.")
+        raise too_long_sql()
     try:
+        text = _without_end(text)
         statements = cursor.extract_statements(text)
         told = cursor.execute("SELECT json_serialize_sql($t::VARCHAR)", {"t": text}).fetchall()
         tree = orjson.loads(told[0][0])
@@ -50,13 +50,36 @@ def checked(cursor: duckdb.DuckDBPyConnection, text: str) -> duckdb.Statement:
     kind = statements[0].type.name
     if kind == "MULTI":
         raise StoreError("This PIVOT takes several statements; say ON column IN (values) in it.")
-    if kind != "SELECT" or tree["error"]:
+    if kind != "SELECT":
         raise StoreError(
             f"Only SELECT may be run here (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE), not "
-            f"{kind.replace('_', ' ')}: the box reads, it never changes anything."
+            f"{_first_word(text, kind)}: the box reads, it never changes anything."
         )
+    if tree["error"]:
+        raise StoreError(f"The SQL box cannot look through this SQL: {tree['error_message']}")
     _check(cursor, tree["statements"])
     return statements[0]
+
+
+def _without_end(text: str) -> str:
+    """The text without semicolons and comments behind its last word: DuckDB wraps what is left."""
+    raw = text.encode()
+    cut = len(raw)
+    for at, kind in reversed(duckdb.tokenize(text)):
+        if kind != duckdb.token_type.comment and raw[at : at + 1] != b";":
+            break
+        cut = at
+    return raw[:cut].decode()
+
+
+def _first_word(text: str, kind: str) -> str:
+    """How the statement begins; DuckDB's own kinds call TRUNCATE a DELETE."""
+    raw = text.encode()
+    tokens = [at for at, found in duckdb.tokenize(text) if found != duckdb.token_type.comment]
+    word = _IDENTIFIER.match(raw[tokens[0] :].decode()) if tokens else None
+    if word is None or word[0].upper() == "WITH":
+        return kind.replace("_", " ")
+    return word[0].upper()
 
 
 def _catalog(cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, bool]]:
@@ -80,7 +103,7 @@ def _check(cursor: duckdb.DuckDBPyConnection, tree: Any) -> None:
         if "class" in node:
             _check_expression(node, TABLE_FUNCTIONS if id(node) in of_tables else functions)
         elif isinstance(kind, str) and kind not in _TYPES:
-            raise StoreError(f"Only reading is possible here; this SQL holds a {_words(kind)}.")
+            raise StoreError(f"Only reading is possible here; this SQL holds {_words(kind)}.")
         elif kind == "BASE_TABLE":
             _check_table(node, tables)
         elif kind == "SHOW_REF":
@@ -92,7 +115,7 @@ def _check_expression(node: Node, functions: frozenset[str]) -> None:
     if kind == "PARAMETER":
         raise StoreError("Values cannot be filled in here: write them in place of $ and ?.")
     if kind not in _CLASSES:
-        raise StoreError(f"The SQL box does not know what to make of a {_words(kind)}.")
+        raise StoreError(f"The SQL box does not know what to make of {_words(kind)}.")
     name = str(node.get("function_name", "")).lower()
     if not name:
         return
@@ -144,4 +167,5 @@ def _nodes(tree: Any) -> Iterator[Node]:
 
 
 def _words(kind: str) -> str:
-    return kind.removesuffix("_NODE").replace("_", " ").lower()
+    words = kind.removesuffix("_NODE").replace("_", " ").lower()
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"

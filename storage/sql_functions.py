@@ -27,7 +27,7 @@ _TELLS_TOO_MUCH = words(
 # list_resize([1], 1500000000) took 12 GB past the memory limit and could not be interrupted.
 TOO_LARGE = words(
     "repeat lpad rpad format printf bar list_resize array_resize range generate_series "
-    "to_base factorial"
+    "to_base factorial bitstring"
 )
 
 

@@ -4,7 +4,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from storage.protocol import StoreError, answer, question, read_answer, read_question, refusal
+from storage.protocol import (
+    MAX_QUESTION_BYTES,
+    Mistake,
+    StoreError,
+    answer,
+    question,
+    read_answer,
+    read_question,
+    refusal,
+)
 
 
 def test_a_question_arrives_with_its_arguments_also_numpy_ones():
@@ -22,6 +31,18 @@ def test_what_is_no_question_is_refused(raw):
 def test_a_frame_arrives_as_it_was():
     frame = pa.table({"a": pa.array([1, None, 3]), "b": ["x", "é", None], "c": [[1.0], [], None]})
     assert read_answer(answer(frame)).equals(frame)
+
+
+def test_a_mistake_arrives_as_one():
+    with pytest.raises(Mistake, match="there already"):
+        read_answer(refusal("It is there already.", is_mistake=True))
+
+
+def test_a_question_beyond_what_the_store_takes_is_refused_where_it_is_asked():
+    with pytest.raises(Mistake, match="longer than 20,000 characters; ask in smaller pieces"):
+        question("sql", {"text": "x" * MAX_QUESTION_BYTES})
+    with pytest.raises(Mistake, match="'runs' is longer than 1,048,576 bytes"):
+        question("runs", {"text": "x" * MAX_QUESTION_BYTES})
 
 
 def test_a_refusal_arrives_as_its_sentence():

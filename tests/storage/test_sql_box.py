@@ -12,6 +12,8 @@ from storage.queries import QUERIES
 
 HARMLESS = {
     "SELECT 1 + 1 AS two;": [{"two": 2}],
+    "SELECT 1 AS a; -- why": [{"a": 1}],
+    "SELECT ';' AS é /* ; */ ; /* x */ ;; -- é": [{"é": ";"}],
     "FROM runs SELECT name": [{"name": "demo"}],
     "VALUES (1, 'x')": [{"col0": 1, "col1": "x"}],
     "WITH r AS (SELECT request_id FROM requests) SELECT count(*) AS n FROM r": [{"n": 2}],

@@ -104,6 +104,8 @@ SELECT pg_sleep(1000)
 SELECT list_resize([1], 1500000000)
 SELECT repeat('x', 1500000000)
 SELECT range(1500000000)
+SELECT bitstring('1', 4000000000)
+SELECT 1; DROP TABLE runs -- x
 FROM kept_answers
 WITH kept_answers AS (FROM main.kept_answers) FROM kept_answers
 FROM headway.main.kept_answers
@@ -188,3 +190,20 @@ def test_the_second_wall_cannot_be_taken_down(around, text):
     tables, _ = around
     with tables.database.cursor() as cursor, pytest.raises(duckdb.Error):
         cursor.execute(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("USE other", "USE"),
+        ("begin", "BEGIN"),
+        ("/* so */ CHECKPOINT", "CHECKPOINT"),
+        ("TRUNCATE runs", "TRUNCATE"),
+        ("INSTALL httpfs", "INSTALL"),
+        ("WITH a AS (SELECT 1) INSERT INTO runs FROM a", "INSERT"),
+    ],
+)
+def test_a_statement_that_is_refused_is_called_by_its_own_word(around, text, word):
+    how, told = what_came_back(around[0], text)
+    assert how == "refused"
+    assert f", not {word}: the box reads" in told
