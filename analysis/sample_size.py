@@ -74,7 +74,7 @@ def advice(n: float, spread: Spread = USUAL) -> str:
 
     `about 240 requests: enough for p95 (to about 14 %), not for p99, which needs …`
     """
-    said = f"about {_round(n)} requests"
+    said = f"about {_round(n)} {'request' if round(n) == 1 else 'requests'}"
     held = [p for p in TAIL if n >= to_bound(p, spread)]
     missing = [p for p in TAIL if p not in held]
     if n < to_bound(0.5, spread):

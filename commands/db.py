@@ -1,5 +1,6 @@
 """`headway db`: is the database whole, and how it becomes smaller, tidier, or is there twice."""
 
+import math
 import sys
 import time
 from collections.abc import Generator
@@ -9,15 +10,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commands.amounts import count, size
 from commands.data_folder import data_folder
 from commands.refusal import MISSED, Refusal
 from commands.show import find_run
+from loadgen.explain_words import printable
 from loadgen.launch import reconcile, running
+from storage.exchange.removed import removed_on
 
 if TYPE_CHECKING:
     import pandas as pd
 
+LONGEST_SENTENCE, LONGEST_NAME = 2000, 100
 MARKS = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "fault": ("BAD ", "red")}
+
+
+class Amount(click.FloatRange):
+    """A number from 0 on; nan and inf are none."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or click's own usage error."""
+        told = super().convert(value, param, ctx)
+        if not math.isfinite(told):
+            self.fail(f"{value!r} is no amount; expected a number from 0 on.", param, ctx)
+        return told
 
 
 @click.group()
@@ -38,7 +57,7 @@ def check() -> None:
         found = store.do("check")
     for level, sentence in zip(found["level"], found["sentence"], strict=True):
         mark, colour = MARKS[level]
-        click.echo(f"{click.style(mark, fg=colour)} {sentence}")
+        click.echo(f"{click.style(mark, fg=colour)} {printable(sentence, LONGEST_SENTENCE)}")
     if (found["level"] == "fault").any():
         sys.exit(MISSED)
 
@@ -49,13 +68,13 @@ def compact() -> None:
     with _idle_store() as store:
         told = store.do("compact").iloc[0]
     click.echo(
-        f"Closed {_count(told['n_closed'], 'run')}; {told['rows_before']:,} rows of summaries are "
+        f"Closed {count(told['n_closed'], 'run')}; {told['rows_before']:,} rows of summaries are "
         f"{told['rows_after']:,} now; log and loaded segments gave back "
-        f"{_size(told['freed_bytes'])}."
+        f"{size(told['freed_bytes'])}."
     )
     if told["unused_bytes"] > 1 << 20:
         click.echo(
-            f"{_size(told['unused_bytes'])} of the file are unused: later runs use them, "
+            f"{size(told['unused_bytes'])} of the file are unused: later runs use them, "
             "`headway db vacuum` gives them back."
         )
 
@@ -67,9 +86,9 @@ def vacuum() -> None:
         told = store.do("vacuum").iloc[0]
     before, after = told["before_bytes"], told["after_bytes"]
     click.echo(
-        f"The file has {_size(after)} now; it had {_size(before)}."
+        f"The file has {size(after)} now; it had {size(before)}."
         if after < before
-        else f"The file has no holes to speak of: it stays at {_size(before)}."
+        else f"The file has no holes to speak of: it stays at {size(before)}."
     )
 
 
@@ -82,14 +101,14 @@ def backup(path: Path) -> None:
     """
     with _idle_store() as store:
         told = store.do("backup", path=str(path.absolute())).iloc[0]
-    click.echo(f"{told['path']}: {_size(told['n_bytes'])}.")
+    click.echo(f"{told['path']}: {size(told['n_bytes'])}.")
 
 
 @db.command("drop-raw")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--older-than", type=click.FloatRange(0), metavar="DAYS", help="Runs ended before.")
+@click.option("--older-than", type=Amount(), metavar="DAYS", help="Runs ended before.")
 @click.option("--keep-newest", type=click.IntRange(0), metavar="N", help="All but N runs.")
-@click.option("--keep-gb", type=click.FloatRange(0), metavar="X", help="All but the newest X GB.")
+@click.option("--keep-gb", type=Amount(), metavar="X", help="All but the newest X GB.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 def drop_raw(runs: tuple[str, ...], dry_run: bool, **kept: float | None) -> None:
     """Remove the token events of runs; requests, summaries and exact answers stay.
@@ -111,17 +130,17 @@ def drop_raw(runs: tuple[str, ...], dry_run: bool, **kept: float | None) -> None
             return
         for run in chosen.to_dict("records"):
             click.echo(
-                f"{run['run_uid']}  {run['name']}: {_count(run['n_events'], 'token event')}, "
-                f"about {_size(run['n_bytes'])}"
+                f"{run['run_uid']}  {_named(run['name'])}: "
+                f"{count(run['n_events'], 'token event')}, about {size(run['n_bytes'])}"
             )
         if dry_run:
             click.echo(
-                f"Nothing was removed; it would free {_size(sum(chosen['n_bytes'].tolist()))}."
+                f"Nothing was removed; it would free {size(sum(chosen['n_bytes'].tolist()))}."
             )
             return
         n_events = drop(store.ask, store.do, list(chosen["run_uid"]))
     click.echo(
-        f"Removed {_count(n_events, 'token event')}. The file keeps its size: later runs use the "
+        f"Removed {count(n_events, 'token event')}. The file keeps its size: later runs use the "
         "room, `headway db vacuum` gives it back."
     )
 
@@ -130,17 +149,29 @@ def drop_raw(runs: tuple[str, ...], dry_run: bool, **kept: float | None) -> None
 @click.argument("run")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(run: str, yes: bool) -> None:
-    """Remove RUN altogether: its rows, its folder, everything."""
+    """Remove RUN altogether: its rows, its folder, everything.  Exit code 2 if you say no."""
     with _idle_store() as store:
         uid = find_run(store, run)
-        name = store.ask("run", run=uid)["name"].iloc[0]
-        if not yes:
-            click.confirm(f"Delete run {uid} ({name}) for ever?", abort=True)
+        name = _named(store.ask("run", run=uid)["name"].iloc[0])
+        if not yes and not _agreed(f"Delete run {uid} ({name}) for ever?"):
+            raise Refusal("Nothing was removed.")
         told = store.do("delete_run", run=uid).iloc[0]
     click.echo(
-        f"Deleted {_count(told['n_requests'], 'request')} and "
-        f"{_count(told['n_events'], 'token event')} of {uid}."
+        f"Deleted {count(told['n_requests'], 'request')} and "
+        f"{count(told['n_events'], 'token event')} of {uid}."
     )
+
+
+def _named(name: str) -> str:
+    return printable(name, LONGEST_NAME)
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return click.confirm(question)
+    except click.Abort:  # Ctrl-C, or nobody is there to answer
+        click.echo("", err=True)
+        return False
 
 
 @contextmanager
@@ -176,15 +207,13 @@ def _chosen(store: Any, runs: tuple[str, ...], kept: dict[str, float | None]) ->
         return to_drop(sizes, wanted, time.time_ns())
     uids = [find_run(store, run) for run in runs]
     for uid in set(uids) - set(sizes["run_uid"]):
-        raise Refusal(f"Run {uid} has no token events that could be removed, or has not ended.")
+        raise Refusal(_why_not(store, uid))
     return sizes.loc[sizes["run_uid"].isin(uids)]
 
 
-def _size(n_bytes: float) -> str:
-    if n_bytes >= 1e9:
-        return f"{n_bytes / 1e9:.2f} GB"
-    return f"{n_bytes / 1e6:.1f} MB"
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+def _why_not(store: Any, uid: str) -> str:
+    if day := removed_on(store.ask_arrow, uid):
+        return f"The token events of run {uid} were removed on {day} already."
+    if store.ask_arrow("run", run=uid).to_pylist()[0]["is_final"]:
+        return f"Run {uid} has no token events."
+    return f"Run {uid} has not ended, or is not stored whole yet; try again in a moment."

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from commands.amounts import count, size
 from commands.data_folder import data_folder
 from commands.refusal import Refusal
 from commands.show import find_run
@@ -37,18 +38,18 @@ def export(run: str, form: str, out: Path) -> None:
     from analysis.show import show
     from storage.client import Store
     from storage.exchange.export import export_run
+    from storage.exchange.removed import removed_on
 
     store = Store.connect(data_folder())
     try:
         uid = find_run(store, run)
         done = export_run(store, uid, form, out, show(store.ask, uid))
+        gone = removed_on(store.ask_arrow, uid)
     finally:
         store.close()
-    rows = f"{done.rows['requests']:,} requests"
+    rows = count(done.rows["requests"], "request")
     if "token_events" in done.rows:
-        rows += f", {done.rows['token_events']:,} token events"
-    click.echo(f"{done.path}: {rows}, {_size(done.n_bytes)}.")
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:,.1f} kB"
+        rows += f", {count(done.rows['token_events'], 'token event')}"
+    click.echo(f"{done.path}: {rows}, {size(done.n_bytes)}.")
+    if gone and form != "json":
+        click.echo(f"The run's token events were removed on {gone}: none of them is in it.")

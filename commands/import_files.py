@@ -9,8 +9,10 @@ import click
 
 from commands.data_folder import data_folder
 from commands.refusal import Failure, Refusal
+from loadgen.explain_words import printable
 
 KNOWN_WITHIN_S = 60.0
+LONGEST_SENTENCE, LONGEST_NAME = 2000, 100
 LOOK_AFTER_S, LOOK_AT_LEAST_S = 0.1, 0.5  # each look takes 3 ms of the store, which is at work
 
 
@@ -26,8 +28,9 @@ def import_files(files: tuple[Path, ...]) -> None:
     """Read result files of other tools, and runs that another Headway exported, into runs.
 
     vLLM bench, GuideLLM, AIPerf, SGLang, llmperf and inference-perf are told by what is in a file;
-    files that belong together are found beside each other.  Of a folder, every result file in it is
-    read.  A file that was imported before is not imported again.
+    files that belong together are found beside each other.  Of a folder, every result file in it
+    is read, and folders within are not.  Request logs to send again are traces, not results:
+    docs/traces.md.  A file that was imported before is not imported again.
     """
     from storage.client import Store
     from storage.exchange.importing import import_file
@@ -49,8 +52,8 @@ def import_files(files: tuple[Path, ...]) -> None:
             if run.run_uid not in found:  # the second file of a pair brings the same run
                 found[run.run_uid] = run.is_new
                 gone = "" if run.is_new else removed_here(store.ask_arrow, run.run_uid)
-                said = " ".join([run.sentence, *([gone] if gone else [])])
-                click.echo(f"{said}\n  run {run.run_uid}: {run.name}")
+                said = printable(f"{run.sentence} {gone}".rstrip(), LONGEST_SENTENCE)
+                click.echo(f"{said}\n  run {run.run_uid}: {printable(run.name, LONGEST_NAME)}")
     try:
         _wait(store, [uid for uid, is_new in found.items() if is_new])
     finally:
@@ -58,7 +61,10 @@ def import_files(files: tuple[Path, ...]) -> None:
     if problems:
         raise Refusal("\n".join(problems))
     if not found:
-        raise Refusal(f"There is no result file in {', '.join(map(str, files))}.")
+        raise Refusal(
+            f"There is no result file in {', '.join(map(str, files))}; folders within are not "
+            "looked into, and request logs to send again are traces: docs/traces.md."
+        )
 
 
 def _asked(files: tuple[Path, ...]) -> Iterator[tuple[Path, bool]]:

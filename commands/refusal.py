@@ -5,13 +5,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import click
 
-from storage.protocol import StoreError
+from storage.protocol import Mistake, StoreError
 
 if TYPE_CHECKING:
     from loadgen.plan import PlanError
 
-MET, MISSED, USAGE, FAILED = 0, 1, 2, 3
-"""Exit codes: SLOs met or none given; an SLO missed; plan or usage error; run failed."""
+MET, MISSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit codes: SLOs met or none given; an SLO missed; plan or usage error; run failed; Ctrl-C
+before there was a result, as shells have it."""
+STOPPED = {
+    "export": "Stopped; nothing was written.",
+    "import": "Stopped; the runs named above are imported, and no other.",
+    "db": "Stopped waiting; what the store has begun, it finishes.",
+}
+LONGEST_LINE = 4000
 
 
 class Refusal(click.ClickException):
@@ -21,7 +28,11 @@ class Refusal(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """The sentence on stderr, without click's "Error:" in front."""
-        click.echo(self.message, err=True, file=file)
+        from loadgen.explain_words import printable
+
+        # Names in it may come from files of others: they must not steer the terminal.
+        lines = [printable(line, LONGEST_LINE) for line in self.message.split("\n")]
+        click.echo("\n".join(lines), err=True, file=file)
 
 
 class Failure(Refusal):
@@ -43,12 +54,12 @@ class HeadwayGroup(click.Group):
     """A click group whose commands may raise the project's own errors."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command; a known error leaves as a sentence, Ctrl-C as exit code 3."""
+        """Runs the command; a known error leaves as a sentence, Ctrl-C as exit code 130."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("", err=True)
-            sys.exit(FAILED)
+            click.echo(f"\n{STOPPED.get(ctx.invoked_subcommand or '', 'Stopped.')}", err=True)
+            sys.exit(INTERRUPTED)
         except Exception as error:
             told = _told(error)
             if told is None:
@@ -64,6 +75,8 @@ def _told(error: Exception) -> Refusal | None:
     plan, launch = sys.modules.get("loadgen.plan"), sys.modules.get("loadgen.launch")
     if plan and isinstance(error, plan.PlanError):
         return plan_refusal("The plan", cast("PlanError", error))
+    if isinstance(error, Mistake):
+        return Refusal(str(error))
     if isinstance(error, StoreError) or (launch and isinstance(error, launch.LaunchError)):
         return Failure(str(error))
     return None

@@ -7,10 +7,10 @@ import orjson
 import pyarrow as pa
 from pyarrow import json
 
-from storage.protocol import StoreError
+from storage.protocol import Mistake
 
 
-class UnknownRunError(StoreError):
+class UnknownRunError(Mistake):
     """No run of that uid is in the tables (yet)."""
 
     def __init__(self, run: str) -> None:

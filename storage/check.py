@@ -89,7 +89,9 @@ def _size(cursor: Cursor) -> Iterator[Finding]:
         "FROM pragma_database_size() WHERE database_name = current_database()"
     ).fetchall()[0]
     each = f", {(n_bytes - n_free) / n_events:.1f} bytes for each" if n_events > 100_000 else ""
-    yield Finding("ok", f"{n_runs:,} runs with {n_events:,} token events in {_mib(n_bytes)}{each}.")
+    runs = f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}"
+    events = f"{n_events:,} {'token event' if n_events == 1 else 'token events'}"
+    yield Finding("ok", f"{runs} with {events} in {_mib(n_bytes)}{each}.")
     if n_free > n_bytes // 4 and n_free > 64 << 20:
         yield Finding(
             "note", f"{_mib(n_free)} of it are unused; `headway db vacuum` gives them back."

@@ -16,7 +16,7 @@ from storage.intake import least_free_bytes
 from storage.kept import checkpoint
 from storage.opening import NAME, first_line
 from storage.owner import Owner
-from storage.protocol import StoreError
+from storage.protocol import Mistake, StoreError
 from storage.wal import sync_folder
 
 FRESH = f"{NAME}.fresh"
@@ -31,9 +31,10 @@ def backup(owner: Owner, path: str) -> pa.Table:
     """
     target = Path(path).absolute()
     if target.exists():
-        raise StoreError(f"There is a file {target} already; give a name that is free.")
+        what = "folder" if target.is_dir() else "file"
+        raise Mistake(f"There is a {what} {target} already; give a name that is free.")
     if not target.parent.is_dir():
-        raise StoreError(f"There is no folder {target.parent}; make it, or give another path.")
+        raise Mistake(f"There is no folder {target.parent}; make it, or give another path.")
     with owner.database.writing:
         fresh = _copied(owner)
     try:

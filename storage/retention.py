@@ -11,9 +11,10 @@ import pyarrow as pa
 from storage.answers import UnknownRunError, frame, one_row, run_id_of
 from storage.column_spool import column_segments
 from storage.database import rollback
+from storage.exchange.removed import day_of
 from storage.kept import checkpoint
 from storage.owner import Owner
-from storage.protocol import StoreError
+from storage.protocol import Mistake
 from storage.records import TERMINAL
 
 Cursor = duckdb.DuckDBPyConnection
@@ -134,9 +135,11 @@ def _refuse_unfinished(cursor: Cursor, data: Path, run: str) -> None:
         {"run_id": run_id_of(cursor, run)},
     ).fetchall()[0]
     if dropped_ns is not None:
-        raise StoreError(f"The token events of run {run} have been removed before.")
+        raise Mistake(
+            f"The token events of run {run} were removed on {day_of(dropped_ns)}, before this."
+        )
     if not is_final or column_segments(data / "runs" / run / "spool"):
-        raise StoreError(f"Run {run} is not stored whole yet; try again when it has ended.")
+        raise Mistake(f"Run {run} is not stored whole yet; try again when it has ended.")
 
 
 def _refuse_running(cursor: Cursor, folder: Path) -> None:
@@ -150,7 +153,7 @@ def _refuse_running(cursor: Cursor, folder: Path) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         state = rows[0][0] if rows else "failed"
     if state not in TERMINAL and folder.is_dir():
-        raise StoreError(f"Run {folder.name} is {state}; stop it first, then delete it.")
+        raise Mistake(f"Run {folder.name} is {state}; stop it first, then delete it.")
 
 
 def _aside(data: Path, folder: Path) -> Path:

@@ -69,9 +69,10 @@ def forecast_text(cost: Forecast) -> str:
     open_ended = any(level.hint for level in cost.levels)
     parts = [f"**{'Up to about ' if open_ended else ''}{seconds(cost.total_s)}**"]
     if cost.requests:
+        what = "request" if round(cost.requests) == 1 else "requests"
         about = "about " if cost.is_guessed else ""
         more = " and those of its search for levels" if open_ended else ""
-        parts.append(f"{about}{number(cost.requests, 2)} requests{more}")
+        parts.append(f"{about}{number(cost.requests, 2)} {what}{more}")
         told = [
             f"{'unknown' if tokens is None else number(tokens, 2)} {where}"
             for tokens, where in ((cost.input_tokens, "tokens in"), (cost.output_tokens, "out"))

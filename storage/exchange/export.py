@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from storage.client import Store
 from storage.exchange.manifest import MANIFEST, SPARE_BYTES, put_away
 from storage.exchange.readme import readme
-from storage.protocol import StoreError
+from storage.protocol import Mistake, StoreError
 
 FORMATS = {
     "zip": ("parquet", None),
@@ -49,7 +49,7 @@ def export_run(store: Store, run: str, form: str, out: Path, document: Json) -> 
     folder that is not whole is removed.
     """
     if form not in FORMATS:
-        raise StoreError(f"A run is exported as {', '.join(FORMATS)}, not as {form!r}.")
+        raise Mistake(f"A run is exported as {', '.join(FORMATS)}, not as {form!r}.")
     out = out.absolute()
     _refuse_taken(out)
     tables, only = FORMATS[form]
@@ -77,9 +77,9 @@ def export_run(store: Store, run: str, form: str, out: Path, document: Json) -> 
 
 def _refuse_taken(out: Path) -> None:
     if out.exists() or out.is_symlink():
-        raise StoreError(f"{out} is there already; give another path, or remove it first.")
+        raise Mistake(f"{out} is there already; give another path, or remove it first.")
     if not out.parent.is_dir():
-        raise StoreError(f"There is no folder {out.parent} to write {out.name} into.")
+        raise Mistake(f"There is no folder {out.parent} to write {out.name} into.")
 
 
 def _refuse_full(out: Path, n_bytes: int) -> None:

@@ -40,11 +40,18 @@ def read(path: Path, data: Path) -> list[Imported]:
     try:
         with contextlib.closing(Store.connect(data)) as store:
             uid, is_new = import_zip(store, data, path)
-            names: list[str] = store.ask("run", run=uid)["name"].tolist()  # none yet: just seen
+            rows = store.ask_arrow("run", run=uid).to_pylist()  # none yet: just seen
     except StoreError as error:
         raise ImportProblem(str(error)) from None
-    done = "is imported: a run that Headway measured" if is_new else "is here already: left alone"
-    return [Imported(uid, names[0] if names else uid, is_new, f"{path.name} {done}.")]
+    name, source = (rows[0]["name"], rows[0]["source"]) if rows else (uid, None)
+    done = f"is imported: {_origin(source)}" if is_new else "is here already: left alone"
+    return [Imported(uid, str(name), is_new, f"{path.resolve().name} {done}.")]
+
+
+def _origin(source: str | None) -> str:
+    if source is None:
+        return "a run that Headway measured"
+    return f"a run that another tool measured ({source}) and Headway had imported before"
 
 
 def import_zip(store: Store, data: Path, path: Path) -> tuple[str, bool]:
@@ -62,9 +69,12 @@ def import_zip(store: Store, data: Path, path: Path) -> tuple[str, bool]:
         done = store.do("load_tables", folder=folder.name).iloc[0]
         return str(uuid.UUID(done["run_uid"])), bool(done["is_new"])
     except StoreError as error:
-        raise StoreError(f"{path.name} is not imported: {error}") from None
+        raise StoreError(f"{path.resolve().name} is not imported: {error}") from None
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
-        raise StoreError(f"{path.name} is not imported: the zip is damaged ({error}).") from None
+        what = "folder" if path.is_dir() else "zip"
+        raise StoreError(
+            f"{path.resolve().name} is not imported: the {what} is damaged ({error})."
+        ) from None
     except OSError as error:
         raise StoreError(f"{path.name} is not imported: {error.strerror or error}.") from None
     finally:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from storage.exchange.removed import day_of
+
 WHAT = {
     "runs": "the run: one row, with its plan",
     "stages": "its load levels",
@@ -19,6 +21,7 @@ WHAT = {
 
 def readme(run: dict[str, Any], rows: dict[str, int]) -> str:
     """The text.  run: the row of the store's `run`; rows: by table."""
+    dropped_ns = run.get("raw_dropped_epoch_ns")
     width = max(len(name) for name in rows)
     files = "\n".join(
         f"  {name + '.parquet':<{width + 8}}  {n:>12,}  {WHAT.get(name, 'see docs/schema.md')}"
@@ -30,11 +33,13 @@ def readme(run: dict[str, Any], rows: dict[str, int]) -> str:
         plan=_INVENTED if run["source"] else _PLAN,
         uid=run["run_uid"],
         files=files,
+        gone=_GONE.format(day=day_of(dropped_ns)) if dropped_ns else "",
         zero=run["epoch_ns"],
     )
 
 
 _PLAN = "the exact plan; headway run plan.json measures the same again"
+_GONE = "\n  (The run's token events were removed on {day}, before it was exported.)"
 _INVENTED = "what the tool's file tells of its load"
 _TEXT = """\
 {name}
@@ -44,7 +49,7 @@ To look at it: headway import THIS.zip, then headway serve.
 Importing it twice changes nothing; it never collides with runs that are there.
 
 Files                    rows
-{files}
+{files}{gone}
   plan.json      {plan}
   run.json       facts about the run: machine, versions, preflight, notes
   summary.json   every metric by load level, as headway show --json prints it

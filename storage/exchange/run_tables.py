@@ -15,7 +15,7 @@ from storage.exchange.manifest import MANIFEST, manifest, new_folder, put_away, 
 from storage.migrations import SCHEMA_VERSION
 from storage.opening import first_line
 from storage.owner import Owner
-from storage.protocol import StoreError
+from storage.protocol import Mistake, StoreError
 
 Form = Literal["parquet", "csv", "json"]
 LOCAL_TABLES = frozenset({"kept_answers", "seg_ledger"})
@@ -95,7 +95,7 @@ def _whole(cursor: duckdb.DuckDBPyConnection, run_id: int, form: Form, folder: P
         {"r": run_id},
     ).fetchall()[0]
     if not is_final:
-        raise StoreError(f"Run {uid} is not stored whole yet; export it when it has ended.")
+        raise Mistake(f"Run {uid} is not stored whole yet; export it when it has ended.")
     needed = n_events * _BYTES_PER_EVENT[form] + n_requests * _BYTES_PER_REQUEST[form]
     refuse_full_disk(folder, needed)
     return uid

@@ -59,7 +59,9 @@ def test_a_folder_is_checked_tidied_copied_and_made_smaller(data, tmp_path):
     assert "2 runs with 60 token events" in said("check")
     assert said("compact").startswith("Closed 0 runs; ")
     assert "b.duckdb: " in said("backup", str(tmp_path / "b.duckdb"))
-    assert "give a name that is free" in said("backup", str(tmp_path / "b.duckdb"), code=3)
+    assert "give a name that is free" in said("backup", str(tmp_path / "b.duckdb"), code=2)
+    assert "There is a folder" in said("backup", str(tmp_path), code=2)
+    assert "There is no folder" in said("backup", str(tmp_path / "no" / "b"), code=2)
     assert "Nothing was removed; it would free" in said(
         "drop-raw", "--keep-newest", "1", "--dry-run"
     )
@@ -69,12 +71,15 @@ def test_a_folder_is_checked_tidied_copied_and_made_smaller(data, tmp_path):
     assert after["levels"] == before["levels"]  # every exact answer was kept
     assert "Its token events were removed on " in after["run"]["notes"][-1]
     assert said("drop-raw", "--keep-newest", "1") == "No run has token events that would go.\n"
-    assert "has no token events that could be removed" in said("drop-raw", "old", code=2)
+    assert "of run " + old.uid + " were removed on " in said("drop-raw", "old", code=2)
     assert "The file " in said("vacuum")
     assert "Deleted 3 requests and 0 token events" in said("delete", "old", "--yes")
     assert not old.path.exists()
-    assert "1 runs with 30 token events" in said("check")
-    assert CliRunner().invoke(main, ["db", "delete", "new"], input="n\n").exit_code == 1
+    assert "1 run with 30 token events" in said("check")
+    for answer in ("n\n", ""):
+        left = CliRunner().invoke(main, ["db", "delete", "new"], input=answer)
+        assert left.exit_code == 2
+        assert "Nothing was removed.\n" in left.output
     assert new.path.exists()
 
 
@@ -96,6 +101,12 @@ def test_nothing_is_done_while_a_run_goes_on(data):
 )
 def test_drop_raw_wants_runs_or_one_rule(data, words):
     assert "Name runs, or give one of --older-than" in said("drop-raw", *words, code=2)
+
+
+@pytest.mark.parametrize("option", ["--older-than", "--keep-gb", "--keep-newest"])
+@pytest.mark.parametrize("value", ["nan", "-1", "inf", "x"])
+def test_an_amount_is_a_number_from_0_on(data, option, value):
+    assert f"Invalid value for '{option}'" in said("drop-raw", option, value, code=2)
 
 
 def test_each_command_and_option_is_documented():

@@ -1,5 +1,7 @@
 """`headway import`: what it says, with which exit code, and that twice is once."""
 
+import zipfile
+
 import pytest
 from click.testing import CliRunner
 
@@ -56,3 +58,40 @@ def test_nothing_to_read_leaves_with_2(headway, tmp_path):
     empty = headway("import", tmp_path)
     assert empty.exit_code == 2
     assert "There is no result file in" in empty.output
+    assert "docs/traces.md" in empty.output
+
+
+def test_names_of_others_cannot_drive_the_terminal(headway, tmp_path):
+    hostile = "\x1b[2Jred\nrun 0000: forged" + "x" * 5000
+    odd = made_up.vllm_result(label=hostile, model_id=hostile)
+    told = headway("import", made_up.write(tmp_path / "h.json", odd))
+    assert told.exit_code == 0
+    assert told.output.replace("\n", "").isprintable()
+    assert len(told.output.splitlines()) == 2
+    assert max(map(len, told.output.splitlines())) < 2100
+    gone = headway("db", "drop-raw", "last")
+    assert gone.exit_code == 0
+    assert "\x1b" not in gone.output
+    again = headway("import", tmp_path / "h.json")
+    assert "It is already here. Its token events were removed on 20" in again.output
+    out = tmp_path / "out.zip"
+    sent = headway("export", "last", "--format", "zip", "--out", out)
+    assert "token events were removed on 20" in sent.output
+    assert "(The run's token events were removed on 20" in text_in(out, "README.txt")
+    assert "another tool measured (vllm_bench)" in imported_elsewhere(out, tmp_path).output
+    assert (
+        headway("export", "last", "--format", "zip", "--out", tmp_path / "no" / "x").exit_code == 2
+    )
+
+
+def text_in(path, name):
+    with zipfile.ZipFile(path) as packed:
+        return packed.read(name).decode()
+
+
+def imported_elsewhere(path, tmp_path):
+    data = tmp_path / "elsewhere"
+    try:
+        return CliRunner(env={"HEADWAY_DATA": str(data)}).invoke(main, ["import", str(path)])
+    finally:
+        end_store(data)

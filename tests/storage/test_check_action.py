@@ -29,7 +29,7 @@ def findings(tables, *levels):
 def test_a_sound_folder_has_no_fault_and_says_how_large_it_is(tables, run):
     assert findings(tables, "fault", "note") == []
     sentences = " ".join(findings(tables, "ok"))
-    assert "1 runs with 40 token events in " in sentences
+    assert "1 run with 40 token events in " in sentences
     assert "Every run has the rows that the ledger tells of." in sentences
 
 

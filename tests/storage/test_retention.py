@@ -85,7 +85,7 @@ def test_dropping_is_refused_before_anything_goes_if_one_run_is_not_stored_whole
 
 def test_dropping_twice_is_told(tables, two):
     retention.drop_raw(owner_of(tables), [two[0].uid])
-    with pytest.raises(StoreError, match=r"have been removed before"):
+    with pytest.raises(StoreError, match=r"were removed on"):
         retention.drop_raw(owner_of(tables), [two[0].uid])
 
 
