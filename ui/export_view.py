@@ -8,6 +8,7 @@ import streamlit as st
 
 from loadgen.run_folder import data_folder
 from storage.exchange.export import export_run
+from storage.exchange.removed import day_of
 from ui.data import store
 from ui.guard import guard
 
@@ -31,6 +32,8 @@ def export_popover(run: dict[str, Any], shown: dict[str, Any]) -> None:
             key="export_as",
             label_visibility="collapsed",
         )
+        if lost := removed(run, kind):
+            st.caption(lost)
         path = data_folder().absolute() / "exports" / file_name(run, kind)
         if st.button("Make the file", key="export_make", icon=":material/build:"):
             with guard(), st.spinner("The store is writing …"):
@@ -39,6 +42,14 @@ def export_popover(run: dict[str, Any], shown: dict[str, Any]) -> None:
                 export_run(store(data_folder()), run["run_uid"], kind, path, shown)
         if path.exists():
             _offer(path)
+
+
+def removed(run: dict[str, Any], kind: str) -> str:
+    """That the run's token events will be missing in the file because they were removed, or ""."""
+    at_ns = run.get("raw_dropped_epoch_ns")
+    if kind != "zip" or at_ns is None or not at_ns > 0:  # NaN is above nothing
+        return ""
+    return f"The run's token events were removed on {day_of(int(at_ns))}: none of them is in it."
 
 
 def file_name(run: dict[str, Any], kind: str) -> str:

@@ -45,7 +45,10 @@ def importer_of(source: Source) -> str:
         if importer.is_it(source):
             return name
     known = ", ".join(importer.title for importer in IMPORTERS.values())
-    raise NoResultFile(f"{source.path.name} is no result file that Headway knows ({known}).")
+    raise NoResultFile(
+        f"{source.path.name} is no result file that Headway knows ({known}). A log of requests to "
+        "send again is a trace: docs/traces.md."
+    )
 
 
 def read_file(path: Path) -> list[ForeignRun]:

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 from storage.client import Store
 from storage.exchange.imported import Imported
+from storage.exchange.importers import IMPORTERS
 from storage.exchange.manifest import MANIFEST, SPARE_BYTES, manifest_of, new_folder, put_away
 from storage.exchange.source import ImportProblem
 from storage.protocol import StoreError
@@ -51,7 +52,8 @@ def read(path: Path, data: Path) -> list[Imported]:
 def _origin(source: str | None) -> str:
     if source is None:
         return "a run that Headway measured"
-    return f"a run that another tool measured ({source}) and Headway had imported before"
+    title = IMPORTERS[source].title if source in IMPORTERS else source
+    return f"a run that another tool measured ({title}) and Headway had imported before"
 
 
 def import_zip(store: Store, data: Path, path: Path) -> tuple[str, bool]:

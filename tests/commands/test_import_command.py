@@ -78,7 +78,7 @@ def test_names_of_others_cannot_drive_the_terminal(headway, tmp_path):
     sent = headway("export", "last", "--format", "zip", "--out", out)
     assert "token events were removed on 20" in sent.output
     assert "(The run's token events were removed on 20" in text_in(out, "README.txt")
-    assert "another tool measured (vllm_bench)" in imported_elsewhere(out, tmp_path).output
+    assert "another tool measured (vLLM bench)" in imported_elsewhere(out, tmp_path).output
     assert (
         headway("export", "last", "--format", "zip", "--out", tmp_path / "no" / "x").exit_code == 2
     )
