@@ -14,8 +14,8 @@ from analysis.reading import Reading, StageReading
 Json = dict[str, Any]
 
 OF_CHUNKS = tuple(metric.name for metric in (*GAPS, *STREAM))
-NO_CHUNKS = "the imported file does not tell when single chunks came"
-NO_REQUESTS = "the imported file has no single requests"
+NO_CHUNKS = "file has no chunk times"
+NO_REQUESTS = "file has no requests"  # short: they stand on tiles too
 
 
 def level_metrics(reading: Reading, stage: StageReading) -> Json:

@@ -34,10 +34,14 @@ def figures(level: Json) -> str:
     metrics = level["metrics"]
     said = [f"{latency(level)[0]} p95 {p95_of(level)}"]
     if (tps := metrics["tps_system"]["value"]) is not None:
-        said.append(f"system output {tps:,.0f} tok/s")
+        said.append(f"system output {_tps(tps)} tok/s")
     elif (tps := metrics.get("tps_input", {}).get("value")) is not None:
-        said.append(f"system input {tps:,.0f} tok/s")
+        said.append(f"system input {_tps(tps)} tok/s")
     return ", ".join(said)
+
+
+def _tps(value: float) -> str:
+    return f"{value:,.3g}" if value < 100 else f"{value:,.0f}"
 
 
 def latency(level: Json) -> tuple[str, Json]:

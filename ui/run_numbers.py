@@ -13,6 +13,7 @@ TAIL = ("p50", "p90", "p95", "p99")
 FAR = "p99.9"  # of 1,000 samples and more
 SLOW = ("p1", "p5", "p10", *TAIL, FAR)  # where higher is better the slow end is the low one
 WITH_INTERVAL = ("p5", "p1", "p95", "p99", FAR)
+WIDTHS = {"Undefined": 92}  # of a column whose heading needs it
 BETTER = {"lower": "lower is better", "higher": "higher is better", "neither": "no direction"}
 
 
@@ -69,7 +70,9 @@ def columns(table: pd.DataFrame) -> Json:
         if name not in told:
             is_wide = name in WITH_INTERVAL or name == "95 % interval"
             title = f"{name} [95 % interval]" if name in WITH_INTERVAL else name
-            told[name] = text(title, alignment="right", width=144 if is_wide else 70)
+            told[name] = text(
+                title, alignment="right", width=144 if is_wide else WIDTHS.get(name, 70)
+            )
     return told
 
 

@@ -9,7 +9,7 @@ from ui.card import Tile
 from ui.plain import DASH, label, ms, number
 
 Json = dict[str, Any]
-OF_ANSWERS = "tokens of all answers, whole level"
+OF_ANSWERS = "tokens of all answers"
 
 
 def level_tiles(level: Json) -> list[Tile]:

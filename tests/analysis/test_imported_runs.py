@@ -72,7 +72,7 @@ def test_a_summary_alone_says_that_it_is_one(shown):
     (level,) = found["levels"]
     assert level["requests"] is None
     assert [check["holds"] for check in level["checks"].values()] == [None] * 4
-    assert level["metrics"]["ttft"]["reason"] == "the imported file has no single requests"
+    assert level["metrics"]["ttft"]["reason"] == "file has no requests"
     assert "c=2: its requests are not in the file\n" in text(found)
     assert " 0 requests" not in text(found)
     assert "cut off" not in text(found)
@@ -89,7 +89,7 @@ def test_gaps_that_a_file_cannot_tell_are_not_laid_to_the_requests(shown):
     found = shown(made_up.guidellm_new("0.8.1"))
     metrics = found["levels"][0]["metrics"]
     for name in ("chunk_gap", "itl", "longest_gap", "stall_share_100"):
-        assert metrics[name]["reason"] == "the imported file does not tell when single chunks came"
+        assert metrics[name]["reason"] == "file has no chunk times"
     assert metrics["tps_system"]["n"] is None
     assert "System output TPS" not in text(found).partition("Not defined here")[2]
 

@@ -113,6 +113,11 @@ def test_one_level_tells_its_figures():
     )
 
 
+def test_few_tokens_per_second_keep_their_digits():
+    assert "system output 4.5 tok/s" in said([level(2, 4.5)])
+    assert "system output 1,235 tok/s" in said([level(8, 1234.6)])
+
+
 def test_an_endpoint_that_tells_no_tokens_has_no_tok_s():
     assert "tok/s" not in said([level(8, None)])
 

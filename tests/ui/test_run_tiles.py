@@ -77,7 +77,7 @@ def test_an_open_loop_shows_ttft_from_schedule_with_send_beside_it():
 
 def test_throughput_without_chunks_says_what_it_is_made_of_or_why_there_is_none():
     made = {"n": None, "value": 66.5, "ci95": None}
-    assert _throughput_tile({"tps_system": made}).note == "tokens of all answers, whole level"
+    assert _throughput_tile({"tps_system": made}).note == "tokens of all answers"
     none = {"n": 0, "value": None, "ci95": None, "reason": "no token arrived"}
     assert _throughput_tile({"tps_system": none}).note == "no token arrived"
     ours = {"n": 1280, "value": 66.5, "ci95": None}
