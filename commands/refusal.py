@@ -15,7 +15,7 @@ MET, MISSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 before there was a result, as shells have it."""
 STOPPED = {
     "export": "Stopped; nothing was written.",
-    "import": "Stopped; the runs named above are imported, and no other.",
+    "import": "Stopped; the runs named above are imported.",
     "db": "Stopped waiting; what the store has begun, it finishes.",
 }
 LONGEST_LINE = 4000

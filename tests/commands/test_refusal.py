@@ -37,7 +37,7 @@ def test_a_mistake_of_the_user_is_2_and_a_failure_3(error, code):
     ("name", "said"),
     [
         ("export", "Stopped; nothing was written."),
-        ("import", "Stopped; the runs named above are imported, and no other."),
+        ("import", "Stopped; the runs named above are imported."),
         ("show", "Stopped."),
     ],
 )
