@@ -86,7 +86,7 @@ SYSTEM = (
         formula="requests due (closed loop: sent) within the window ÷ its length",
         sql=f"SELECT count(*) / {_SECONDS} AS value FROM asked",
         undefined_when="it is not known when requests were sent",
-        source="Headway; offered above completed is overload",
+        source="Headway; offered above completed is overload, or failures",
         is_headline=True,
     ),
     Metric(
