@@ -22,6 +22,7 @@ from simulator.service import Service, SetUp, set_up
 IDLE_S = 3600.0  # a load generator opens connections long before it uses them
 BACKLOG = 4096  # hundreds of streams may connect at the same instant
 GOODBYE_S = 0.2
+AFTER_PARENT_S = 2.0
 
 
 async def serve(options: Options, ready: SetUp) -> int:
@@ -79,6 +80,8 @@ async def _chores(service: Service, stop: asyncio.Event, has_parent: bool) -> No
         await asyncio.sleep(0.5)
         service.flush_truth()
         if has_parent and os.getppid() != parent:
+            # Its other children load us: they end first, or their streams would look cut by us.
+            await asyncio.sleep(AFTER_PARENT_S)
             stop.set()
 
 

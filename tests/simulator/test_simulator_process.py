@@ -79,7 +79,7 @@ def test_the_truth_log_is_readable_while_the_server_runs(tmp_path: Path):
     log = tmp_path / "truth.jsonl"
     with simulator("--profile", "small-gpu", *FAST, "--truth", str(log)) as server:
         server.stream(CHAT, ask(7))
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 10
         while not (log.exists() and b'"end"' in log.read_bytes()) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert [len(request.tokens) for request in read_truth(log)] == [7]

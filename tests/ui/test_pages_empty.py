@@ -7,10 +7,10 @@ from tests.ui.conftest import open_page, words_of
 pytestmark = pytest.mark.slow  # the pages start the store's process
 
 
-def test_the_list_of_runs_offers_one_button_the_demo(data):
+def test_the_list_of_runs_offers_the_demo_and_files_of_other_tools(data):
     app = open_page("runs")
     assert "No runs yet" in words_of(app)
-    assert [button.label for button in app.button] == ["Run the demo"]
+    assert [button.label for button in app.button] == ["Import", "Run the demo"]
 
 
 def test_live_says_that_nothing_is_running(data):
