@@ -71,7 +71,7 @@ def _mended(data: Path, at_byte: int) -> Opened:
 def _connect(data: Path) -> duckdb.DuckDBPyConnection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "threads": 1,  # the load generator needs the cores
-        "memory_limit": "384MB",  # blocks of the file stay in memory up to it; more is spilled
+        "memory_limit": "320MB",  # blocks of the file stay in memory up to it; more is spilled
         "temp_directory": str(data / "duckdb_tmp"),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
