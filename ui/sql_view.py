@@ -12,7 +12,7 @@ BOX = "q"  # the URL's parameter too: a link carries the question
 TURN = "sql_turn"
 LIMITS = (
     "One SELECT (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE) over the tables beside: 10,000 "
-    "rows, 10 seconds, 1 GB. It changes nothing and reaches no file and no network."
+    "rows, 10 seconds, 320 MB. It changes nothing and reaches no file and no network."
 )
 
 
