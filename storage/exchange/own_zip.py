@@ -5,9 +5,11 @@ in it can lead anywhere.
 """
 
 import contextlib
+import lzma
 import shutil
 import uuid
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,6 +26,12 @@ _LONGEST_TABLE_NAME = 40
 _MOST_MANIFEST_BYTES = 1 << 20
 _MOST_TIMES_LARGER = 8  # Parquet hardly packs any further
 _CHUNK_BYTES = 1 << 20
+
+# What zipfile raises for broken bytes, an unknown packing, a password, an early end, an odd name.
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(NotImplementedError, RuntimeError, EOFError, ValueError),
+)
 
 
 def is_zip(head: bytes) -> bool:
@@ -72,13 +80,14 @@ def import_zip(store: Store, data: Path, path: Path) -> tuple[str, bool]:
         return str(uuid.UUID(done["run_uid"])), bool(done["is_new"])
     except StoreError as error:
         raise StoreError(f"{path.resolve().name} is not imported: {error}") from None
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+    except _DAMAGE as error:
         what = "folder" if path.is_dir() else "zip"
         raise StoreError(
             f"{path.resolve().name} is not imported: the {what} is damaged ({error})."
         ) from None
-    except OSError as error:
-        raise StoreError(f"{path.name} is not imported: {error.strerror or error}.") from None
+    except OSError as error:  # without a number: bzip2's own, of broken bytes
+        why = error.strerror or f"the zip is damaged ({error})"
+        raise StoreError(f"{path.name} is not imported: {why}.") from None
     finally:
         put_away(folder)
 

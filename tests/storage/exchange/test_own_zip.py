@@ -202,7 +202,7 @@ def test_an_odd_zip_is_refused_in_a_sentence_and_leaves_nothing(exported, store,
 
 def refuses(store, path, sentence):
     data, before = store.tables.data, counts(store.tables)
-    files = {p for p in data.rglob("*") if "exports" in p.parts}
+    files = {p for p in data.rglob("*") if "exports" in p.parts and p.is_file()}
     with pytest.raises(StoreError) as refused:
         import_zip(store, data, path)
     told = str(refused.value)
@@ -210,7 +210,7 @@ def refuses(store, path, sentence):
     assert sentence in told
     assert "\n" not in told
     assert counts(store.tables) == before
-    assert {p for p in data.rglob("*") if "exports" in p.parts} == files
+    assert {p for p in data.rglob("*") if "exports" in p.parts and p.is_file()} == files
 
 
 @pytest.mark.parametrize("name", ["../../evil.parquet", "/etc/evil", "evil.so", "x/runs.parquet"])
@@ -269,3 +269,21 @@ def test_a_flipped_byte_is_noticed(exported, store, tmp_path):
     path = tmp_path / "flipped.zip"
     path.write_bytes(raw)
     refuses(store, path, "the zip is damaged")
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_in_a_zip_that_others_packed_again_is_told_too(exported, store, tmp_path, packing):
+    again = tmp_path / "again.zip"
+    with (
+        zipfile.ZipFile(exported[0] / "run.zip") as whole,
+        zipfile.ZipFile(again, "w", packing) as to,
+    ):
+        for name in whole.namelist():
+            to.writestr(name, whole.read(name))
+    with zipfile.ZipFile(again) as packed:
+        entry = packed.getinfo("headway.json")
+    raw = bytearray(again.read_bytes())
+    begin = entry.header_offset + 30 + len(entry.filename) + entry.compress_size // 2
+    raw[begin : begin + 40] = b"\xff" * 40
+    again.write_bytes(raw)
+    refuses(store, again, "the zip is damaged")
