@@ -169,13 +169,11 @@ class _Steps:
 
     @property
     def by_rule(self) -> bool:
-        pair = (self.same_requests, self.ours_all)
-        return None not in pair and not close(*pair)  # type: ignore[arg-type]  # neither is None
+        return _differ(self.same_requests, self.ours_all)
 
     @property
     def by_requests(self) -> bool:
-        pair = (self.ours_all, self.ours)
-        return None not in pair and not close(*pair)  # type: ignore[arg-type]  # neither is None
+        return _differ(self.ours_all, self.ours)
 
 
 def close(a: float, b: float, relative: float = SAME) -> bool:
@@ -208,3 +206,8 @@ def _there(values: Floats, weights: Floats | None) -> tuple[Floats, Floats | Non
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and np.isfinite(value) else None
+
+
+def _differ(one: float | None, other: float | None) -> bool:
+    """Whether both are there and unlike."""
+    return one is not None and other is not None and not close(one, other)
